@@ -121,7 +121,7 @@ final class HTTP2Session {
 
     /// Submits the response of `id`; does nothing when the stream is gone.
     func submitResponse(_ id: Int32, _ fields: borrowing HTTP2FieldList, body: [UInt8]) {
-        guard let stream = stream(id) else { return }
+        guard let stream = stream(id), !stream.isAbandoned else { return }
         precondition(!stream.isAnswered, "a stream is answered once")
         stream.isAnswered = true
         let code = withVectors(fields) { vectors, count in
