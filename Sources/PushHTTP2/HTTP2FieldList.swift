@@ -56,15 +56,15 @@ package struct HTTP2FieldList {
         let start = bytes.count
         append(name)
         let middle = bytes.count
-        bytes.append(contentsOf: value.utf8)
+        append(value)
         close(start, middle, isRemembered: isRemembered)
     }
 
     package mutating func append(_ name: String, _ value: String) {
         let start = bytes.count
-        bytes.append(contentsOf: name.utf8)
+        append(name)
         let middle = bytes.count
-        bytes.append(contentsOf: value.utf8)
+        append(value)
         close(start, middle, isRemembered: true)
     }
 
@@ -81,6 +81,11 @@ package struct HTTP2FieldList {
         } while rest > 0
         bytes[middle...].reverse()
         close(start, middle, isRemembered: true)
+    }
+
+    private mutating func append(_ text: String) {
+        var copy = text
+        copy.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
     private mutating func append(_ text: StaticString) {
