@@ -1,4 +1,4 @@
-package import PushBytes
+internal import PushBytes
 package import PushCourier
 
 /// Decides everything about one device's connection; a pure value.

@@ -19,7 +19,7 @@ extension DeviceCore {
     private mutating func connect(_ now: Moment, _ outputs: inout [Output]) {
         session += 1
         isRefusing = false
-        for index in topics.indices { topics[index].isAsked = false }
+        for index in topics.indices { topics[index].question = .unasked }
         phase = .connecting(deadline: now.nanoseconds + timing.connectDeadline)
         outputs.append(.event(.connecting))
         outputs.append(.connect)
@@ -96,8 +96,10 @@ extension DeviceCore {
             if asksAgain { session.askTokensAgainAt = nil }
             phase = .online(session)
             if asksAgain {
-                for index in topics.indices { topics[index].isAsked = false }
-                askForTokens(onlyMissing: true, now, &outputs)
+                for index in topics.indices where topics[index].question == .open {
+                    topics[index].question = .unasked
+                }
+                askForTokens(now, &outputs)
             }
         }
     }
@@ -117,8 +119,7 @@ extension DeviceCore {
             return refused(response, presentedToken: presentedToken, now, &outputs)
         }
         if let token = response.baseToken, token != baseToken {
-            baseToken = token
-            outputs.append(.saveBaseToken(token))
+            replaceBaseToken(token, &outputs)
         }
         guard baseToken != nil else {
             let reason = DisconnectReason(.protocolViolation, "the server accepted the device and gave it no token")
@@ -127,9 +128,16 @@ extension DeviceCore {
         phase = .online(
             Session(since: now.nanoseconds, keepAliveAt: now.nanoseconds + timing.keepAliveInterval))
         writeFilter(&outputs)
-        askForTokens(onlyMissing: false, now, &outputs)
+        askForTokens(now, &outputs)
         outputs.append(.write(.activeState(CourierActiveState(state: 1))))
         outputs.append(.event(.connected))
+    }
+
+    private mutating func replaceBaseToken(_ token: [UInt8]?, _ outputs: inout [Output]) {
+        baseToken = token
+        // App tokens hang on the base token.
+        for index in topics.indices { topics[index].token = nil }
+        outputs.append(.saveBaseToken(token))
     }
 
     private mutating func refused(
@@ -141,8 +149,7 @@ extension DeviceCore {
         var detail = "the server turned the device away with status \(response.status)"
         if response.status == CourierConnectResponse.refused && presentedToken {
             // The identity is unchanged, so a server that knows it gives the same token back.
-            baseToken = nil
-            outputs.append(.saveBaseToken(nil))
+            replaceBaseToken(nil, &outputs)
             detail += "; its token is dropped"
         }
         drop(DisconnectReason(.refused, detail), now, &outputs)

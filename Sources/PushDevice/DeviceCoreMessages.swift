@@ -50,7 +50,10 @@ extension DeviceCore {
         outputs.append(
             .store(
                 Arrival(
-                    message, topic: topic.name, session: session, wallMilliseconds: now.wallMilliseconds)))
+                    message: InboxMessage(
+                        message, topic: topic.name, receivedAtMilliseconds: now.wallMilliseconds),
+                    receipt: Arrival.Receipt(
+                        messageID: message.messageID, token: message.token, session: session))))
     }
 
     mutating func stored(_ receipt: Arrival.Receipt, isNew: Bool, _ outputs: inout [Output]) {
@@ -94,13 +97,13 @@ extension DeviceCore {
             var topic = topic
             if let known = former.first(where: { $0.hash == topic.hash }) {
                 topic.token = known.token
-                topic.isAsked = known.isAsked
+                topic.question = known.question
             }
             return topic
         }
         guard isOnline else { return }
         writeFilter(&outputs)
-        askForTokens(onlyMissing: true, now, &outputs)
+        askForTokens(now, &outputs)
     }
 
     mutating func mintToken(_ name: String, _ now: Moment, _ outputs: inout [Output]) {
@@ -108,7 +111,8 @@ extension DeviceCore {
             preconditionFailure("a token is asked for a topic of this device")
         }
         topics[index].wantsToken = true
-        if isOnline { askForTokens(onlyMissing: true, now, &outputs) }
+        if topics[index].question == .refused { topics[index].question = .unasked }
+        if isOnline { askForTokens(now, &outputs) }
     }
 
     func writeFilter(_ outputs: inout [Output]) {
@@ -118,12 +122,11 @@ extension DeviceCore {
         outputs.append(.write(.filter(CourierFilter(baseToken: baseToken, enabled: enabled, paused: paused))))
     }
 
-    /// After a reconnect every token is asked for, known or not: the server may have forgotten the device.
-    mutating func askForTokens(onlyMissing: Bool, _ now: Moment, _ outputs: inout [Output]) {
+    /// On every connection each token is asked for, known or not: the server may have forgotten the device.
+    mutating func askForTokens(_ now: Moment, _ outputs: inout [Output]) {
         guard let baseToken, case .online(var session) = phase else { return }
-        for index in topics.indices where topics[index].wantsToken && !topics[index].isAsked {
-            if onlyMissing && topics[index].token != nil { continue }
-            topics[index].isAsked = true
+        for index in topics.indices where topics[index].wantsToken && topics[index].question == .unasked {
+            topics[index].question = .open
             let request = CourierTokenRequest(
                 baseToken: baseToken, topicHash: topics[index].hash, topicName: topics[index].name)
             outputs.append(.write(.tokenRequest(request)))
@@ -134,17 +137,17 @@ extension DeviceCore {
 
     private mutating func tokenArrived(_ response: CourierTokenResponse, _ outputs: inout [Output]) {
         guard case .online(var session) = phase,
-            let index = topics.firstIndex(where: { $0.hash == response.topicHash && $0.isAsked })
+            let index = topics.firstIndex(where: { $0.hash == response.topicHash && $0.question == .open })
         else { return }
         if response.status == 0 {
-            topics[index].isAsked = false
+            topics[index].question = .answered
             topics[index].token = response.token
             outputs.append(.event(.token(topic: topics[index].name, token: Hex.encode(response.token))))
         } else {
-            // Stays marked as asked, which keeps it from being asked again on this connection.
+            topics[index].question = .refused
             outputs.append(.event(.tokenRefused(topic: topics[index].name, status: Int(response.status))))
         }
-        if !topics.contains(where: { $0.isAsked }) { session.askTokensAgainAt = nil }
+        if !topics.contains(where: { $0.question == .open }) { session.askTokensAgainAt = nil }
         phase = .online(session)
     }
 }

@@ -11,8 +11,12 @@ package struct DeviceTopic: Sendable, Equatable {
     package var wantsToken: Bool
     /// As the server last gave it since the start.
     package internal(set) var token: [UInt8]?
-    /// A question for the token is open on this connection.
-    var isAsked = false
+    /// Where the question for the token stands on this connection.
+    var question = Question.unasked
+
+    enum Question: Sendable, Equatable {
+        case unasked, open, answered, refused
+    }
 
     /// Traps unless the name has 1 to `DeviceLimits.topicBytesMax` bytes.
     package init(_ name: String, isPaused: Bool = false, wantsToken: Bool = true) {

@@ -1,8 +1,8 @@
 internal import PushCourier
 internal import PushCrypto
 
-/// A message that has come and is not yet durable.
-package struct Arrival: Sendable, Equatable {
+/// A message as the inbox keeps it.
+package struct InboxMessage: Sendable, Equatable {
     package var topic: String
     package var payload: [UInt8]
     /// What makes it the same message when it comes again; see `makeKey`.
@@ -12,8 +12,8 @@ package struct Arrival: Sendable, Equatable {
     package var expirySeconds: UInt32?
     /// Unix nanoseconds.
     package var timestampNanoseconds: UInt64?
-    package var isFromStorage: Bool
-    package var isLastStored: Bool
+    package var isFromStorage = false
+    package var isLastStored = false
     package var priority: UInt8?
     package var pushID: [UInt8]?
     package var channel: String?
@@ -22,21 +22,17 @@ package struct Arrival: Sendable, Equatable {
     package var collapseID: String?
     package var pushType: String?
 
-    /// How to acknowledge it, as long as the connection lasts on which it came.
-    package var receipt: Receipt
-
-    package struct Receipt: Sendable, Equatable {
-        package var messageID: UInt32
-        package var token: [UInt8]
-        /// Counts connections: message ids mean nothing on another one.
-        package var session: UInt64
+    package init(topic: String, payload: [UInt8], key: [UInt8], receivedAtMilliseconds: Int64) {
+        self.topic = topic
+        self.payload = payload
+        self.key = key
+        self.receivedAtMilliseconds = receivedAtMilliseconds
     }
 
-    init(_ message: CourierNotification, topic: String, session: UInt64, wallMilliseconds: Int64) {
-        self.topic = topic
-        payload = message.payload
-        key = Self.makeKey(message)
-        receivedAtMilliseconds = wallMilliseconds
+    init(_ message: CourierNotification, topic: String, receivedAtMilliseconds: Int64) {
+        self.init(
+            topic: topic, payload: message.payload, key: Self.makeKey(message),
+            receivedAtMilliseconds: receivedAtMilliseconds)
         expirySeconds = message.expirySeconds
         timestampNanoseconds = message.timestampNanoseconds
         isFromStorage = message.storageFlags?.contains(.fromStorage) ?? false
@@ -48,7 +44,6 @@ package struct Arrival: Sendable, Equatable {
         vendorMessageID = message.vendorMessageID
         collapseID = message.collapseID
         pushType = message.pushType
-        receipt = Receipt(messageID: message.messageID, token: message.token, session: session)
     }
 
     /// The push id within its topic, if the server sends one: two apps of one phone may get the same push.
@@ -62,5 +57,19 @@ package struct Arrival: Sendable, Equatable {
             distinct.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
         }
         return message.topicHash + SHA256.digest(distinct + message.payload)
+    }
+}
+
+/// A message that has come and is not yet durable.
+package struct Arrival: Sendable, Equatable {
+    package var message: InboxMessage
+    package var receipt: Receipt
+
+    /// How to acknowledge it, as long as the connection lasts on which it came.
+    package struct Receipt: Sendable, Equatable {
+        package var messageID: UInt32
+        package var token: [UInt8]
+        /// Counts connections: message ids mean nothing on another one.
+        package var session: UInt64
     }
 }
