@@ -43,6 +43,15 @@ package struct HTTP2FieldList {
         close(start, middle, isRemembered: isRemembered)
     }
 
+    /// The same for a value that is lent.
+    package mutating func append(_ name: StaticString, _ value: Span<UInt8>, isRemembered: Bool = true) {
+        let start = bytes.count
+        append(name)
+        let middle = bytes.count
+        value.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        close(start, middle, isRemembered: isRemembered)
+    }
+
     package mutating func append(_ name: StaticString, _ value: String, isRemembered: Bool = true) {
         let start = bytes.count
         append(name)
