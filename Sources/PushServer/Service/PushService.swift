@@ -24,7 +24,7 @@ package final class PushService {
     private var lastConnection = 0
     private var turnEvents: [JournalEvent] = []
     private var afterCommit: [(_ isStored: Bool) -> Void] = []
-    /// The store failed and has not worked since; pushes are refused at the door, devices stay connected.
+    /// The store failed and has not worked since: pushes are refused at the door.
     private(set) package var isStoreFailing = false
 
     /// Opens over a store: registry and mailboxes are what the store says. `secret` is taken from the store when it has
@@ -73,22 +73,23 @@ package final class PushService {
         var request = APNsRequest(storage: message.bytes)
         for field in message.fields { request.add(name: field.name, value: field.value) }
         request.bodyBytes = message.bodyBytesSeen
+        let body = message.body
         let verdict: Result<Acceptance, APNsReason.Failure> =
             isStoreFailing
             ? .failure(.init(.serviceUnavailable))
             : core.judge(
-                request, session: &connection.session, isJSON: { parser.isValid(message.body.span) }, now: now)
+                request, session: &connection.session, isJSON: { parser.isValid(body.span) }, now: now)
         let answer: ProviderAnswer
         switch verdict {
         case .success(let acceptance):
             let record = accept(acceptance, request, now: now)
             answer = self.answer(record, connection, stream: message.streamID, failure: nil)
-            store.add(record, payload: message.body.span)
-            perform(now: now, current: (record, message.body))
+            store.add(record, payload: body.span)
+            perform(now: now, current: (record, body))
         case .failure(let failure):
             let record = refused(failure.reason, request, connection.session, now: now)
             answer = self.answer(record, connection, stream: message.streamID, failure: failure)
-            if failure.reason != .serviceUnavailable { store.add(record, payload: message.body.span) }
+            if failure.reason != .serviceUnavailable { store.add(record, payload: body.span) }
             perform(now: now)
         }
         answers.append(answer)
@@ -238,7 +239,7 @@ package final class PushService {
         if let current, current.record.sequence == delivery.sequence {
             connection.write(delivery, current.record, payload: current.payload.span, pushID: pushID)
         } else {
-            let found = try? store.withPush(delivery.sequence) { record, payload in
+            let found: Void? = try? store.withPush(delivery.sequence) { record, payload in
                 connection.write(delivery, record, payload: payload, pushID: pushID)
             }
             if found == nil { setup.log("push \(delivery.sequence) could not be read from the store") }
