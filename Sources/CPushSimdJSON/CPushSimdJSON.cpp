@@ -10,10 +10,11 @@
 namespace dom = simdjson::dom;
 
 struct push_json_parser {
-    push_json_parser(size_t bytes_max, size_t depth_max) : bytes_max(bytes_max), depth_max(depth_max) {}
+    // The library refuses what reaches its limit, hence one more.
+    push_json_parser(size_t bytes_max, size_t depth_max) : bytes_max(bytes_max), library_depth_max(depth_max + 1) {}
 
     const size_t bytes_max;
-    const size_t depth_max;
+    const size_t library_depth_max;
     size_t capacity = 0;
     std::unique_ptr<uint8_t[]> padded;
     dom::parser parser;
@@ -27,16 +28,8 @@ constexpr size_t capacity_min = 8192;
 enum push_json_status status_of(simdjson::error_code code) {
     switch (code) {
         case simdjson::SUCCESS: return push_json_ok;
-        case simdjson::EMPTY: return push_json_empty;
-        case simdjson::DEPTH_ERROR: return push_json_depth;
-        case simdjson::STRING_ERROR:
-        case simdjson::UNESCAPED_CHARS:
-        case simdjson::UNCLOSED_STRING: return push_json_string;
-        case simdjson::NUMBER_ERROR: return push_json_number;
-        case simdjson::UTF8_ERROR: return push_json_utf8;
-        case simdjson::CAPACITY: return push_json_too_long;
         case simdjson::MEMALLOC: return push_json_memory;
-        default: return push_json_structure;
+        default: return push_json_invalid;
     }
 }
 
@@ -52,7 +45,7 @@ bool reserve(push_json_parser &self, size_t count) {
     while (capacity < count) { capacity *= 2; }
     release(self);
     self.padded.reset(new (std::nothrow) uint8_t[capacity + simdjson::SIMDJSON_PADDING]());
-    if (!self.padded || self.parser.allocate(capacity, self.depth_max) != simdjson::SUCCESS
+    if (!self.padded || self.parser.allocate(capacity, self.library_depth_max) != simdjson::SUCCESS
         || self.parser.doc.allocate(capacity) != simdjson::SUCCESS) {
         release(self);
         return false;
