@@ -130,7 +130,7 @@ final class ControlService {
         members.append(
             JSONMember("apps", .array(apps.map { DeviceView.json($0, rule: service.core.rule(of: $0)) })))
         members.append(JSONMember("limits", Self.limits))
-        members.append(JSONMember("versions", .object(LocalPushVersion.json)))
+        members.append(JSONMember("versions", LocalPushVersion.json))
         exchange.respond(ControlAnswer(200, .object(members)).response)
     }
 

@@ -1,4 +1,5 @@
 import PushBytes
+import PushCore
 import PushHTTP2
 import PushReactor
 import PushTLS

@@ -35,6 +35,7 @@ package final class PushService {
         let kept = try store.value("secret")
         if kept == nil { store.setValue("secret", secret) }
         core = try Self.restoredCore(from: store, setup: setup, secret: kept ?? secret, floor: 0, now: now)
+        addDefaults()
         perform(now: now)
         try store.commit()
     }
@@ -295,6 +296,19 @@ package final class PushService {
         store.reset(keepingApps: keepingApps, keepingKeys: keepingKeys, lastSequence: core.lastSequence)
         core = try Self.restoredCore(
             from: store, setup: setup, secret: core.secret, floor: core.lastSequence, now: now)
+        addDefaults()
+        perform(now: now)
+    }
+
+    private func addDefaults() {
+        for bundle in setup.bundles where core.registry.app(bundle) == nil {
+            core.addApp(bundle: bundle, team: nil, storageRule: nil)
+        }
+        // The setup's keys win: the file may have changed since the store saw it.
+        for key in setup.keys {
+            core.verifier.add(key)
+            store.save(key)
+        }
     }
 
     private static func restoredCore(
