@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PushBytes
 import PushCrypto
 import PushTLS
@@ -128,6 +129,27 @@ private final class Scratch {
         #expect(try server(second).belongs(to: ES256PrivateKey(pem: second.serverKey)))
     }
 
+    /// As a crash leaves it after the new key was written and before the new certificate.
+    @Test func serverKeyOfAnotherCertificateGetsANewCertificate() throws {
+        _ = try open()
+        let key = try ES256PrivateKey()
+        try scratch.write(key.pem, "server.key")
+        let second = try open()
+        #expect(second.serverKey == key.pem)
+        #expect(try server(second).belongs(to: key))
+    }
+
+    @Test func whileOneProcessWorksOnTheDirectoryOthersWait() throws {
+        let other = Glibc.open(scratch.path, O_RDONLY | O_DIRECTORY)
+        defer { close(other) }
+        do {
+            let directory = try IdentityDirectory.open(scratch.path)
+            #expect(flock(other, LOCK_SH | LOCK_NB) == -1 && errno == EWOULDBLOCK)
+            #expect(directory.path(of: "x").hasSuffix("/x"))
+        }
+        #expect(flock(other, LOCK_SH | LOCK_NB) == 0)
+    }
+
     @Test func authorityWithoutCertificateIsMadeAnewWithAllBelowIt() throws {
         let first = try open()
         try scratch.remove("ca.pem")
@@ -224,10 +246,10 @@ private final class Scratch {
         let error = #expect(throws: IdentityError.self) { try open() }
         #expect(
             error?.description
-                == "\(try open_(scratch)): is missing; restore it, or delete ca.pem for a new authority to trust")
+                == "\(authorityKeyPath()): is missing; restore it, or delete ca.pem for a new authority to trust")
     }
 
-    private func open_(_ scratch: Scratch) throws -> String {
+    private func authorityKeyPath() -> String {
         URL(fileURLWithPath: scratch.path).resolvingSymlinksInPath().path + "/ca.key"
     }
 
