@@ -35,6 +35,11 @@ import Testing
         await client.shutdown()
     }
 
+    static func expectAccepted(_ client: APNsClient) async throws {
+        let response = try await client.send(push, to: deviceToken)
+        #expect(response.isAccepted)
+    }
+
     @Test func acceptedPushCarriesAllItsFieldsAndTellsTheID() async throws {
         let service = try ScriptedService { _ in ScriptedService.accepted }
         try await Self.withClient(service) { client in
@@ -163,29 +168,46 @@ import Testing
     }
 
     @Test func nextPushAfterGoAwayUsesANewConnection() async throws {
-        let service = try ScriptedService { request in
-            request.index == 1 ? .goAway(data: "", lastStream: nil) : ScriptedService.accepted
-        }
-        try await Self.withClient(service, { $0.requestDeadline = .milliseconds(400) }) { client in
-            _ = try await client.send(Self.push, to: Self.deviceToken)
-            let error = await #expect(throws: APNsError.self) {
-                try await client.send(Self.push, to: Self.deviceToken)
-            }
-            #expect(error?.kind == .timedOut)
-            let response = try await client.send(Self.push, to: Self.deviceToken)
-            #expect(response.isAccepted)
+        let service = try ScriptedService { $0.index == 1 ? .lastAnswer : ScriptedService.accepted }
+        try await Self.withClient(service) { client in
+            for _ in 0..<3 { try await Self.expectAccepted(client) }
         }
         #expect(service.requests.map(\.connection) == [1, 1, 2])
     }
 
+    @Test func silentConnectionIsGivenUpAfterTwoPushes() async throws {
+        let service = try ScriptedService { $0.connection == 1 ? .silence : ScriptedService.accepted }
+        try await Self.withClient(service, { $0.requestDeadline = .seconds(1) }) { client in
+            for _ in 0..<2 {
+                let error = await #expect(throws: APNsError.self) {
+                    try await client.send(Self.push, to: Self.deviceToken)
+                }
+                #expect(error?.kind == .timedOut)
+            }
+            try await Self.expectAccepted(client)
+        }
+        #expect(service.requests.map(\.connection) == [1, 1, 2])
+    }
+
+    @Test func clientThatIsLetGoClosesItsConnection() async throws {
+        let service = try ScriptedService { _ in ScriptedService.accepted }
+        do {
+            let client = try APNsClient(Self.configuration(service))
+            try await Self.expectAccepted(client)
+            #expect(service.openConnections == 1)
+        }
+        while service.openConnections > 0 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(service.requests.count == 1)
+    }
+
     @Test func unansweredPushEndsByItsDeadline() async throws {
         let service = try ScriptedService { $0.index == 0 ? .silence : ScriptedService.accepted }
-        try await Self.withClient(service, { $0.requestDeadline = .milliseconds(300) }) { client in
+        try await Self.withClient(service, { $0.requestDeadline = .seconds(1) }) { client in
             let error = await #expect(throws: APNsError.self) {
                 try await client.send(Self.push, to: Self.deviceToken)
             }
             #expect(error?.kind == .timedOut)
-            #expect(try await client.send(Self.push, to: Self.deviceToken).isAccepted)
+            try await Self.expectAccepted(client)
         }
     }
 
@@ -196,7 +218,7 @@ import Testing
                 try await client.send(Self.push, to: Self.deviceToken)
             }
             #expect(error?.kind == .connectionLost)
-            #expect(try await client.send(Self.push, to: Self.deviceToken).isAccepted)
+            try await Self.expectAccepted(client)
         }
     }
 
@@ -207,7 +229,7 @@ import Testing
                 try await client.send(Self.push, to: Self.deviceToken)
             }
             #expect(error?.kind == .streamReset)
-            #expect(try await client.send(Self.push, to: Self.deviceToken).isAccepted)
+            try await Self.expectAccepted(client)
         }
         #expect(service.connections == 1)
     }
@@ -233,7 +255,7 @@ import Testing
             #expect(error?.kind == .insecure)
         }
         try await Self.withClient(service, { $0.serverName = "push.example.com" }) { client in
-            #expect(try await client.send(Self.push, to: Self.deviceToken).isAccepted)
+            try await Self.expectAccepted(client)
         }
         #expect(service.requests.first?.fields[":authority"] == "push.example.com:\(service.port)")
     }
@@ -287,7 +309,7 @@ import Testing
     @Test func shutDownClientSendsNothing() async throws {
         let service = try ScriptedService { _ in ScriptedService.accepted }
         let client = try APNsClient(Self.configuration(service))
-        #expect(try await client.send(Self.push, to: Self.deviceToken).isAccepted)
+        try await Self.expectAccepted(client)
         await client.shutdown()
         await client.shutdown()
         let error = await #expect(throws: APNsError.self) { try await client.send(Self.push, to: Self.deviceToken) }

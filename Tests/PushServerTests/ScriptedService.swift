@@ -22,7 +22,9 @@ final class ScriptedService: Sendable {
         case silence
         case reset(code: UInt32)
         /// Sends the connection away, having looked at the streams up to `lastStream` only.
-        case goAway(data: String, lastStream: Int32?)
+        case goAway(data: String, lastStream: Int32)
+        /// Sends the connection away after this request, which is answered with 200.
+        case lastAnswer
         case setStreamsMax(UInt32, thenStatus: Int)
         case close
     }
@@ -36,6 +38,7 @@ final class ScriptedService: Sendable {
 
     private final class Store: Sendable {
         let requests = Mutex<[Request]>([])
+        let open = Atomic<Int>(0)
     }
 
     private let store: Store
@@ -58,10 +61,12 @@ final class ScriptedService: Sendable {
         let store = Store()
         self.store = store
         (thread, port) = try LoopThread.start(name: "scripted") { loop in
-            let acceptor = Acceptor(loop: loop, context: context, streamsMax: streamsMax) { request in
+            let acceptor = Acceptor(loop: loop, context: context, streamsMax: streamsMax)
+            acceptor.script = { request in
                 store.requests.withLock { $0.append(request) }
                 return script(request)
             }
+            acceptor.countOpen = { store.open.add($0, ordering: .relaxed) }
             return try acceptor.listen()
         }
     }
@@ -70,6 +75,10 @@ final class ScriptedService: Sendable {
 
     var requests: [Request] { store.requests.withLock { $0 } }
 
+    /// Connections that are open now.
+    var openConnections: Int { store.open.load(ordering: .relaxed) }
+
+    /// Connections that ever carried a request.
     var connections: Int { Set(requests.map(\.connection)).count }
 }
 
@@ -78,27 +87,25 @@ private final class Acceptor {
     let loop: EventLoop
     let context: TLSContext
     let streamsMax: UInt32
-    let script: (ScriptedService.Request) -> ScriptedService.Action
+    var script: (ScriptedService.Request) -> ScriptedService.Action = { _ in .silence }
+    var countOpen: (Int) -> Void = { _ in }
     var listener: Listener?
     var connections = 0
     var requests = 0
 
-    init(
-        loop: EventLoop, context: TLSContext, streamsMax: UInt32,
-        script: @escaping (ScriptedService.Request) -> ScriptedService.Action
-    ) {
+    init(loop: EventLoop, context: TLSContext, streamsMax: UInt32) {
         self.loop = loop
         self.context = context
         self.streamsMax = streamsMax
-        self.script = script
     }
 
     func listen() throws -> UInt16 {
         let listener = try Listener(loop: loop, host: "127.0.0.1", port: 0) { [self] fd in
             connections += 1
+            countOpen(1)
             do {
                 let peer = try Peer(number: connections, acceptor: self)
-                peer.socket = Socket(loop: loop, accepted: fd, handler: peer)
+                _ = Socket(loop: loop, accepted: fd, handler: peer)
             } catch {
                 fatalError("\(error)")
             }
@@ -113,7 +120,6 @@ private final class Peer: SocketHandler {
     let acceptor: Acceptor
     let tls: TLSEngine
     let http: HTTP2ServerEngine
-    weak var socket: Socket?
     var plainIn = ByteQueue()
     var plainOut = ByteQueue()
 
@@ -149,7 +155,7 @@ private final class Peer: SocketHandler {
         if tls.peerClosed || (tls.isEstablished && http.wantsClose) { socket.close() }
     }
 
-    func socketDidClose(_ socket: Socket, _ reason: SocketCloseReason) {}
+    func socketDidClose(_ socket: Socket, _ reason: SocketCloseReason) { acceptor.countOpen(-1) }
 
     private func serve(_ message: HTTP2Message, _ socket: Socket) {
         var request = ScriptedService.Request(
@@ -164,6 +170,9 @@ private final class Peer: SocketHandler {
         case .silence: break
         case .reset(let code): http.reset(stream: message.streamID, code: code)
         case .goAway(let data, let lastStream): http.goAway(code: 0, data: Array(data.utf8), lastStream: lastStream)
+        case .lastAnswer:
+            http.goAway(code: 0, data: [])
+            answer(message.streamID, 200, [], "")
         case .setStreamsMax(let count, let status):
             http.setConcurrentStreams(count)
             answer(message.streamID, status, [], "")
