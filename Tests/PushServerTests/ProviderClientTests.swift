@@ -175,18 +175,20 @@ import Testing
         #expect(service.requests.map(\.connection) == [1, 1, 2])
     }
 
-    @Test func silentConnectionIsGivenUpAfterTwoPushes() async throws {
+    /// The first push may already find that nothing was heard for its whole time; the second does for certain.
+    @Test func silentConnectionIsGivenUpByTheSecondPushAtTheLatest() async throws {
         let service = try ScriptedService { $0.connection == 1 ? .silence : ScriptedService.accepted }
         try await Self.withClient(service, { $0.requestDeadline = .seconds(1) }) { client in
-            for _ in 0..<2 {
-                let error = await #expect(throws: APNsError.self) {
-                    try await client.send(Self.push, to: Self.deviceToken)
-                }
-                #expect(error?.kind == .timedOut)
+            var outcomes: [APNsError.Kind?] = []
+            while outcomes.last != .some(nil) && outcomes.count < 3 {
+                do {
+                    try await Self.expectAccepted(client)
+                    outcomes.append(nil)
+                } catch { outcomes.append((error as? APNsError)?.kind) }
             }
-            try await Self.expectAccepted(client)
+            #expect(outcomes == [.timedOut, nil] || outcomes == [.timedOut, .timedOut, nil])
         }
-        #expect(service.requests.map(\.connection) == [1, 1, 2])
+        #expect(service.connections == 2)
     }
 
     @Test func clientThatIsLetGoClosesItsConnection() async throws {
