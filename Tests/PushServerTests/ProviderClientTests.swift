@@ -2,6 +2,7 @@ import Foundation
 import PushBytes
 import PushCrypto
 import PushJSON
+import PushReactor
 import Synchronization
 import Testing
 
@@ -189,6 +190,42 @@ import Testing
             #expect(outcomes == [.timedOut, nil] || outcomes == [.timedOut, .timedOut, nil])
         }
         #expect(service.connections == 2)
+    }
+
+    @Test func serviceThatWantsNobodyIsNotAskedForEver() async throws {
+        let service = try ScriptedService(farewell: #"{"reason":"IdleTimeout"}"#) { _ in ScriptedService.accepted }
+        try await Self.withClient(service) { client in
+            let error = await #expect(throws: APNsError.self) {
+                try await client.send(Self.push, to: Self.deviceToken)
+            }
+            #expect(error?.kind == .goneAway)
+            #expect(error?.message.contains("IdleTimeout") == true)
+        }
+        #expect(service.acceptedConnections == APNsDriver.fruitlessMax)
+        #expect(service.requests.isEmpty)
+    }
+
+    @Test func serverThatSaysNothingIsGivenUpAtTheConnectDeadline() async throws {
+        let service = try ScriptedService { _ in ScriptedService.accepted }
+        let (thread, port) = try LoopThread.start(name: "mute") { loop in
+            let listener = try Listener(loop: loop, host: "127.0.0.1", port: 0) { _ in }
+            // Held by the loop, so that it lives as long.
+            loop.beforeSleep(.sweep) { _ = listener }
+            return listener.port
+        }
+        defer { thread.stop() }
+        try await Self.withClient(
+            service,
+            {
+                $0.port = port
+                $0.connectDeadline = .milliseconds(200)
+            }
+        ) { client in
+            let error = await #expect(throws: APNsError.self) {
+                try await client.send(Self.push, to: Self.deviceToken)
+            }
+            #expect(error?.kind == .cannotConnect)
+        }
     }
 
     @Test func clientThatIsLetGoClosesItsConnection() async throws {

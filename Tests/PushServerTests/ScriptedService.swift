@@ -39,13 +39,14 @@ final class ScriptedService: Sendable {
     private final class Store: Sendable {
         let requests = Mutex<[Request]>([])
         let open = Atomic<Int>(0)
+        let accepted = Atomic<Int>(0)
     }
 
     private let store: Store
 
     init(
         names: [String] = ["127.0.0.1", "localhost"], streamsMax: UInt32 = 1000,
-        _ script: @escaping @Sendable (Request) -> Action
+        farewell: String? = nil, _ script: @escaping @Sendable (Request) -> Action
     ) throws {
         let now = Int64(Date().timeIntervalSince1970)
         let authorityKey = try ES256PrivateKey()
@@ -66,7 +67,11 @@ final class ScriptedService: Sendable {
                 store.requests.withLock { $0.append(request) }
                 return script(request)
             }
-            acceptor.countOpen = { store.open.add($0, ordering: .relaxed) }
+            acceptor.farewell = farewell
+            acceptor.countOpen = { change in
+                store.open.add(change, ordering: .relaxed)
+                if change > 0 { store.accepted.add(change, ordering: .relaxed) }
+            }
             return try acceptor.listen()
         }
     }
@@ -77,6 +82,9 @@ final class ScriptedService: Sendable {
 
     /// Connections that are open now.
     var openConnections: Int { store.open.load(ordering: .relaxed) }
+
+    /// Connections ever made.
+    var acceptedConnections: Int { store.accepted.load(ordering: .relaxed) }
 
     /// Connections that ever carried a request.
     var connections: Int { Set(requests.map(\.connection)).count }
@@ -89,6 +97,8 @@ private final class Acceptor {
     let streamsMax: UInt32
     var script: (ScriptedService.Request) -> ScriptedService.Action = { _ in .silence }
     var countOpen: (Int) -> Void = { _ in }
+    /// Said as soon as a connection is made; nil: nothing.
+    var farewell: String?
     var listener: Listener?
     var connections = 0
     var requests = 0
@@ -130,6 +140,7 @@ private final class Peer: SocketHandler {
         var limits = HTTP2ServerEngine.Limits()
         limits.concurrentStreamsMax = acceptor.streamsMax
         http = try HTTP2ServerEngine(limits: limits)
+        if let farewell = acceptor.farewell { http.goAway(code: 0, data: Array(farewell.utf8)) }
     }
 
     func socketDidReceive(_ socket: Socket, _ bytes: Span<UInt8>) {
