@@ -5,7 +5,7 @@ enum Files {
     /// All bytes of a file, or of standard input for `-`. Throws a `CommandFailure` that names the file, also when it
     /// is longer than `bytesMax`.
     static func read(_ path: String, bytesMax: Int = 16 << 20) throws(CommandFailure) -> [UInt8] {
-        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("cannot read", path) }
         defer { if path != "-" { close(descriptor) } }
         var bytes: [UInt8] = []
@@ -27,9 +27,10 @@ enum Files {
         (try? read(path)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    // Safe, here and below: a path is lent for the call only.
+    static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-    static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+    static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
 
     /// Names in a directory, without `.` and `..`; empty when it cannot be read.
     static func names(in directory: String) -> [String] {
