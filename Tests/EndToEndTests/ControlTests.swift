@@ -35,20 +35,21 @@ import Testing
                 == "/x/localpush/v1/devices/a%2Fb%20c?match=aps.alert.title%3DGr%C3%BC%C3%9Fe%20%26%20more")
     }
 
-    @Test func anErrorOfTheServerBecomesOneLine() {
-        let reply = ControlReply(
-            status: 404, body: ["error": ["code": "unknown_device", "message": "no device d9", "hint": "see devices"]])
+    @Test func anErrorOfTheServerBecomesOneLine() throws {
+        let body = #"{"error":{"code":"unknown_device","message":"no device d9","hint":"see devices"}}"#
+        let reply = ControlReply(status: 404, body: try JSONText.parse(body))
         #expect(reply.failure.description == "no device d9; see devices")
         #expect(reply.failure.exitCode == .no)
     }
 
-    @Test func aMissingControlTokenNamesTheOption() {
-        let reply = ControlReply(status: 401, body: ["error": ["message": "a token is needed"]])
+    @Test func aMissingControlTokenNamesTheOption() throws {
+        let reply = ControlReply(status: 401, body: try JSONText.parse(#"{"error":{"message":"a token is needed"}}"#))
         #expect(reply.failure.description.contains("--control-token"))
     }
 
-    @Test func anAnswerWithoutAnErrorBodyIsToldByItsStatus() {
-        #expect(ControlReply(status: 502, body: nil).failure.message == "the server answered 502")
+    @Test func anAnswerWithoutAnErrorBodyIsToldByItsStatus() throws {
+        #expect(
+            ControlReply(status: 502, body: try JSONText.parse("null")).failure.message == "the server answered 502")
     }
 }
 

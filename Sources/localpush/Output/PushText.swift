@@ -65,7 +65,7 @@ struct PushText {
         let start = Int64(push["receivedAt"]?.intValue ?? steps[0]["at"]?.intValue ?? 0)
         var table = TextTable(["  AFTER", "STATE", "DETAIL"])
         for step in steps {
-            let after = (step["at"]?.intValue).map { DurationText.spoken(milliseconds: Int64($0) - start) }
+            let after = (step["at"]?.intValue).map { DurationText.spoken(milliseconds: Int64($0) &- start) }
             table.append(["  \(after ?? "?")", step["state"]?.stringValue ?? "", detail(step["detail"])])
         }
         return ["", "Life line:"] + table.text.split(separator: "\n").map(String.init)
