@@ -59,6 +59,9 @@ enum CommonOption {
         "control-token", .text("TOKEN"), "The token the server was started with, if it has one.",
         environment: "LOCALPUSH_CONTROL_TOKEN")
 
+    static let data = Option.value(
+        "data", .directory, default: ".localpush", "The server's data directory, with its certificates and its store.")
+
     /// For a command that asks a running server.
     static let client = [server.declaration, controlToken.declaration, json.declaration, help.declaration]
     /// For a command that works by itself and prints.

@@ -9,7 +9,8 @@ enum Root {
         ],
         commonOptions: [version.declaration, CommonOption.help.declaration],
         subcommands: [
-            CompletionsCommand.declaration, HelpCommand.declaration,
+            CertsCommand.declaration, DoctorCommand.declaration, CompletionsCommand.declaration,
+            HelpCommand.declaration,
         ])
 
     static let version = Option.flag("version", "Print the version.")

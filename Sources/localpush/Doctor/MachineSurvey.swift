@@ -1,4 +1,5 @@
 import Glibc
+internal import PushCrypto
 
 /// Looks at this machine.
 enum MachineSurvey {
@@ -60,5 +61,43 @@ enum MachineSurvey {
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return }
         limits.rlim_cur = limits.rlim_max
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+    }
+}
+
+extension MachineSurvey {
+    /// Everything the rules want to know. Ports are tried on `host`, an IPv4 literal.
+    static func facts(dataDirectory: String, host: String) -> MachineFacts {
+        var facts = MachineFacts()
+        facts.ports = defaultPorts.map { entry in
+            MachineFacts.Port(
+                surface: entry.surface, option: entry.option, number: entry.number,
+                state: port(entry.number, host: host))
+        }
+        facts.wallMilliseconds = LocalClock.wallMilliseconds
+        facts.programSeconds = Files.modifiedSeconds("/proc/self/exe")
+        (facts.fileLimitSoft, facts.fileLimitHard) = fileLimits()
+        facts.dataDirectory = dataDirectory
+        facts.isDataDirectoryThere = Files.exists(dataDirectory)
+        let place = facts.isDataDirectoryThere ? dataDirectory : Files.parent(dataDirectory)
+        facts.isDataDirectoryWritable = Files.isWritable(place)
+        facts.freeBytes = Files.freeBytes(at: place)
+        facts.certificates = certificates(in: dataDirectory)
+        facts.libraries = LoadedLibraries.versions()
+        return facts
+    }
+
+    /// All certificates in a directory, by name; a bundle counts with its first.
+    private static func certificates(in directory: String) -> [MachineFacts.CertificateFact] {
+        Files.names(in: directory).sorted().compactMap { name in
+            guard name.hasSuffix(".pem") else { return nil }
+            let path = Files.join(directory, name)
+            guard let text = Files.readText(path) else {
+                return MachineFacts.CertificateFact(path: path, validity: nil)
+            }
+            guard text.contains("BEGIN CERTIFICATE") else { return nil }
+            guard let certificate = try? Certificate(pem: text), certificate.notBefore <= certificate.notAfter
+            else { return MachineFacts.CertificateFact(path: path, validity: nil) }
+            return MachineFacts.CertificateFact(path: path, validity: certificate.notBefore...certificate.notAfter)
+        }
     }
 }

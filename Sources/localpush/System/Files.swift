@@ -77,6 +77,23 @@ enum Files {
         directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
     }
 
+    /// The directory that holds `path`.
+    static func parent(_ path: String) -> String {
+        var trimmed = Substring(path)
+        while trimmed.hasSuffix("/") && trimmed.count > 1 { trimmed = trimmed.dropLast() }
+        guard let slash = trimmed.lastIndex(of: "/") else { return "." }
+        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+    }
+
+    /// `path` from the root, without resolving links.
+    static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        // Safe: with no buffer given the call allocates one, which is ours to free.
+        guard let here = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(here) }
+        return join(unsafe String(cString: here), path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
+    }
+
     private static func failure(_ verb: String, _ path: String) -> CommandFailure {
         CommandFailure("\(verb) \(TextQuote.plain(path)): \(SystemError.text(errno))")
     }
