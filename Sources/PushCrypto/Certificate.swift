@@ -73,7 +73,7 @@ package final class Certificate: @unchecked Sendable {
         return (0..<OPENSSL_sk_num(names)).compactMap { Self.text(OPENSSL_sk_value(names, $0)) }
     }
 
-    /// True when `issuer` is named as the issuer here and its key made the signature.
+    /// True when `issuer` is named as the issuer here, may sign certificates, and its key made the signature.
     package func isIssued(by issuer: Certificate) -> Bool {
         defer { ERR_clear_error() }
         return X509_check_issued(issuer.pointer, pointer) == X509_V_OK
