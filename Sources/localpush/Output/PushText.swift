@@ -17,6 +17,15 @@ struct PushText {
         row(push).filter { !$0.isEmpty }.map { TextQuote.plain($0) }.joined(separator: "  ")
     }
 
+    /// One event of the journal on one line.
+    func event(_ event: JSONValue) -> String {
+        let parts = [
+            event["at"]?.intValue.map { time(Int64($0)) }, event["state"]?.stringValue, event["push"]?.stringValue,
+            event["device"]?.stringValue, detail(event["detail"]),
+        ]
+        return parts.compactMap { $0 }.filter { !$0.isEmpty }.map { TextQuote.plain($0) }.joined(separator: "  ")
+    }
+
     /// All about one push.
     func page(_ push: JSONValue) -> String {
         var lines = TextFields.lines([
