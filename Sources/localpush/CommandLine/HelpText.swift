@@ -71,6 +71,9 @@ enum HelpText {
 
     private static func explanation(of option: OptionDeclaration) -> String {
         var text = option.help
+        if case .choices(let choices) = option.completion, option.placeholder?.contains("|") == false {
+            text += " One of \(choices.joined(separator: ", "))."
+        }
         if let value = option.defaultText { text += " Default: \(value)." }
         if let variable = option.environmentVariable { text += " Also read from \(variable)." }
         if option.isRepeatable { text += " May be given several times." }

@@ -41,9 +41,11 @@ extension ValueSyntax<String> {
         }
     }
 
-    static func choice(_ choices: [String]) -> ValueSyntax {
+    /// `placeholder` is for lists too long to stand beside the option's name.
+    static func choice(_ choices: [String], placeholder: String? = nil) -> ValueSyntax {
         ValueSyntax(
-            placeholder: choices.joined(separator: "|"), expectation: "one of \(choices.joined(separator: ", "))",
+            placeholder: placeholder ?? choices.joined(separator: "|"),
+            expectation: "one of \(choices.joined(separator: ", "))",
             completion: .choices(choices)
         ) {
             choices.contains($0) ? $0 : nil

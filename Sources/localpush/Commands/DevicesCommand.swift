@@ -35,7 +35,7 @@ enum DevicesCommand {
 
     private static func runList(_ arguments: Arguments) throws -> ExitCode {
         let reply = try ControlClient(arguments).value(ControlRequest("GET", "devices"))
-        let devices = DeviceSelection.filter(reply["devices"]?.arrayValue ?? [], app: arguments[app])
+        let devices = DeviceSelection.filter(DeviceSelection.devices(reply), app: arguments[app])
         if arguments[CommonOption.json] {
             Terminal.outLine(JSONText.line(["devices": .array(devices)]))
         } else {

@@ -9,8 +9,9 @@ enum Root {
         ],
         commonOptions: [version.declaration, CommonOption.help.declaration],
         subcommands: [
-            CertsCommand.declaration, DoctorCommand.declaration, CompletionsCommand.declaration,
-            HelpCommand.declaration,
+            PhoneCommand.declaration, DevicesCommand.declaration, SendCommand.declaration, WaitCommand.declaration,
+            PushesCommand.declaration, CertsCommand.declaration, DoctorCommand.declaration,
+            CompletionsCommand.declaration, HelpCommand.declaration,
         ])
 
     static let version = Option.flag("version", "Print the version.")

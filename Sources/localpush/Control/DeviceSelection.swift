@@ -2,6 +2,9 @@ internal import PushJSON
 
 /// Picks among the devices the control API lists, oldest first.
 enum DeviceSelection {
+    /// All in a reply of `GET devices`.
+    static func devices(_ reply: JSONValue) -> [JSONValue] { reply["devices"]?.arrayValue ?? [] }
+
     static func filter(_ devices: [JSONValue], app: String?) -> [JSONValue] {
         guard let app else { return devices }
         return devices.filter { registration($0, of: app) != nil }
