@@ -80,6 +80,12 @@ package final class Certificate: @unchecked Sendable {
             && X509_verify(pointer, X509_get0_pubkey(issuer.pointer)) == 1
     }
 
+    /// True when `key` is the private half of the key in here.
+    package func belongs(to key: ES256PrivateKey) -> Bool {
+        defer { ERR_clear_error() }
+        return X509_check_private_key(pointer, key.handle.pointer) == 1
+    }
+
     /// Checks RSASSA-PKCS1-v1_5 with SHA-1; false also when the certificate's key is not RSA.
     package func verifySHA1(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard let key = X509_get_pubkey(pointer) else {

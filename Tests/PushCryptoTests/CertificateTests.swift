@@ -62,6 +62,12 @@ import Testing
         }
     }
 
+    @Test func certificateBelongsToItsOwnKeyOnly() throws {
+        #expect(authority.belongs(to: authorityKey))
+        #expect(authority.belongs(to: try ES256PrivateKey(pem: authorityKey.pem)))
+        #expect(!server.belongs(to: authorityKey))
+    }
+
     @Test func certificateSurvivesBothItsForms() throws {
         #expect(try Certificate(pem: server.pem).der == server.der)
         #expect(try Certificate(der: server.der).pem == server.pem)

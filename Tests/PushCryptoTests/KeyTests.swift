@@ -34,6 +34,16 @@ import Testing
         }
     }
 
+    @Test func changeOfAnyByteOfTheDERSignatureFails() throws {
+        let signature = try #require(ECDSASignature.der(raw: Self.key.sign(message)))
+        for index in signature.indices {
+            var changed = signature
+            changed[index] ^= 1
+            #expect(!Self.key.publicKey.verify(changed, of: message), "byte \(index)")
+        }
+        #expect(!Self.key.publicKey.verify(signature + [0], of: message))
+    }
+
     @Test func changeOfAnyByteOfTheMessageFails() throws {
         let signature = try Self.key.sign(message)
         for index in message.indices {
