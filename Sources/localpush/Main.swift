@@ -1,4 +1,5 @@
 import Glibc
+internal import PushServer
 
 @main
 struct Main {
@@ -14,7 +15,7 @@ struct Main {
         do {
             switch try parser.parse(words) {
             case .version:
-                Terminal.outLine("localpush \(Version.text)")
+                Terminal.outLine("localpush \(LocalPushVersion.number)")
                 return .done
             case .help(let path):
                 Terminal.out(HelpText.text(for: path, in: Root.declaration))

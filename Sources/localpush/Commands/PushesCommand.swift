@@ -11,7 +11,7 @@ enum PushesCommand {
     private static let token = Option.value("token", .text("TOKEN"), "Only pushes to this token.")
     private static let state = Option.value("state", .text("STATE"), "Only pushes in this state.")
     private static let limit = Option.value(
-        "limit", .integer("N", 1...10_000), default: "20", "So many at most, the newest.")
+        "limit", .integer("N", 1...1000), default: "20", "So many at most, the newest.")
     private static let follow = Option.flag("follow", letter: "f", "Go on with what happens from now on.")
 
     private static let list: Command = Command(
@@ -78,7 +78,7 @@ enum PushesCommand {
         }
         guard arguments[follow] else { return .done }
         var events = ControlRequest("GET", "events")
-        events.ask("after", reply["next"]?.intValue.map(String.init))
+        events.ask("after", JournalPosition.after(reply).map(String.init))
         try client.follow(events) { event in
             guard let data = try? JSONText.parse(event.data) else { return }
             Terminal.outLine(isJSON ? JSONText.line(data) : text.event(data))

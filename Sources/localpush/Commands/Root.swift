@@ -9,7 +9,8 @@ enum Root {
         ],
         commonOptions: [version.declaration, CommonOption.help.declaration],
         subcommands: [
-            PhoneCommand.declaration, DevicesCommand.declaration, SendCommand.declaration, WaitCommand.declaration,
+            ServeCommand.declaration, PhoneCommand.declaration, DevicesCommand.declaration, SendCommand.declaration,
+            WaitCommand.declaration,
             PushesCommand.declaration, CertsCommand.declaration, DoctorCommand.declaration,
             CompletionsCommand.declaration, HelpCommand.declaration,
         ])

@@ -8,7 +8,7 @@ enum WaitCommand {
         "match", .text("PATH=VALUE"), "Only if the payload has this value there, as in aps.alert.title=Hello.")
     private static let state = Option.value(
         "state", .text("STATE"), default: "acknowledged", "How far they must have come.")
-    private static let count = Option.value("count", .integer("N", 1...1_000_000), default: "1", "How many.")
+    private static let count = Option.value("count", .integer("N", 1...1000), default: "1", "How many.")
     private static let timeout = Option.value("timeout", .duration, default: "5s", "Longest time to wait.")
 
     static let declaration: Command = Command(
@@ -33,8 +33,9 @@ enum WaitCommand {
         run: run)
 
     private static func run(_ arguments: Arguments) throws -> ExitCode {
-        guard arguments.has(push) || arguments.has(token) || arguments.has(app) else {
-            throw CommandFailure.usage("wait needs --push, --token or --app")
+        guard arguments.has(push) || arguments.has(token) || arguments.has(app) || arguments.has(match)
+        else {
+            throw CommandFailure.usage("it is not said what to wait for: --push, --token, --app or --match")
         }
         for condition in arguments[match] where !condition.contains("=") {
             throw CommandFailure.usage("--match takes PATH=VALUE, not \(TextQuote.quoted(condition))")

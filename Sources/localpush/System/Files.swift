@@ -77,6 +77,25 @@ enum Files {
         directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
     }
 
+    /// Removes a file; one that is not there is fine.
+    static func remove(_ path: String) { _ = unsafe unlink(path) }
+
+    /// Puts `text` in the place of a file in one step: a reader sees all of it or the former file.
+    static func replace(_ path: String, with text: String) throws(CommandFailure) {
+        let draft = "\(path).\(getpid())"
+        let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure("cannot write", path) }
+        let bytes = Array(text.utf8)
+        // Safe: the bytes are lent for the call.
+        let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+        guard count == bytes.count, unsafe rename(draft, path) == 0 else {
+            let error = failure("cannot write", path)
+            remove(draft)
+            throw error
+        }
+    }
+
     /// The directory that holds `path`.
     static func parent(_ path: String) -> String {
         var trimmed = Substring(path)

@@ -56,4 +56,7 @@ final class KeyReader: Sendable {
 /// The signals that ask a process to end.
 enum TerminationSignal {
     static let all: [Int32] = [SIGINT, SIGTERM]
+
+    /// For somebody who asked twice.
+    static func exitAtOnce() -> Never { exit(ExitCode.no.rawValue) }
 }
