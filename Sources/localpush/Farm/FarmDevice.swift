@@ -8,6 +8,7 @@ final class FarmDevice: DeviceConnectionHandler {
     private var isConnected = false
     private var wasConnected = false
     private var hasToken = false
+    private var isStopped = false
 
     init(farm: DeviceFarm) { self.farm = farm }
 
@@ -26,7 +27,11 @@ final class FarmDevice: DeviceConnectionHandler {
         if isConnected { connection?.cut() }
     }
 
-    func stop() { connection?.stop() }
+    /// What is lost from here on is not counted: the device leaves on purpose.
+    func stop() {
+        isStopped = true
+        connection?.stop()
+    }
 
     func deviceDidReceive(_ connection: DeviceConnection, _ message: InboxMessage, sequence: Int64) {
         if recent.isRepeated(message.key) { farm.tally.duplicates += 1 }
@@ -35,6 +40,7 @@ final class FarmDevice: DeviceConnectionHandler {
     }
 
     func deviceDidChange(_ connection: DeviceConnection, _ event: DeviceEvent) {
+        if isStopped { return }
         switch event {
         case .connected:
             if wasConnected { farm.tally.reconnects += 1 }
