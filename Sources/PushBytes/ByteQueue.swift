@@ -42,6 +42,10 @@ public struct ByteQueue: Sendable {
         bytes.withUnsafeBytes { append($0) }
     }
 
+    public mutating func append(_ bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBytes { append($0) }
+    }
+
     public mutating func append(_ bytes: StaticString) {
         append(UnsafeRawBufferPointer(start: bytes.utf8Start, count: bytes.utf8CodeUnitCount))
     }
@@ -124,6 +128,12 @@ public struct ByteQueue: Sendable {
 
     /// A copy of the readable bytes.
     public var bytes: [UInt8] { Array(storage[head..<tail]) }
+
+    /// Appends a copy of the readable bytes in `range` to `array`, whose room is reused.
+    public func copy(_ range: Range<Int>, to array: inout [UInt8]) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "the range lies within the readable bytes")
+        array.append(contentsOf: storage[(head + range.lowerBound)..<(head + range.upperBound)])
+    }
 
     /// Moves everything readable to the end of `other` and leaves this queue empty.
     public mutating func move(into other: inout ByteQueue) {

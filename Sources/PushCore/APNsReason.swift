@@ -1,0 +1,109 @@
+/// Why APNs refuses a request: the `reason` of the answer's JSON body, with the status that goes with it.
+///
+/// Source: Apple, "Handling notification responses from APNs", table of reasons.
+package enum APNsReason: UInt8, Sendable, CaseIterable {
+    case badCollapseID = 1
+    case badDeviceToken
+    case badExpirationDate
+    case badMessageID
+    case badPriority
+    case badTopic
+    case deviceTokenNotForTopic
+    case duplicateHeaders
+    case idleTimeout
+    case invalidPushType
+    case missingDeviceToken
+    case missingTopic
+    case payloadEmpty
+    case topicDisallowed
+    case expiredProviderToken
+    case invalidProviderToken
+    case missingProviderToken
+    case badEnvironmentKeyIDInToken
+    case badPath
+    case methodNotAllowed
+    case expiredToken
+    case unregistered
+    case payloadTooLarge
+    case serviceUnavailable
+    case shutdown
+
+    /// The HTTP status the reason travels with.
+    package var status: Int {
+        switch self {
+        case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
+            .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
+            .missingTopic, .payloadEmpty, .topicDisallowed:
+            400
+        case .expiredProviderToken, .invalidProviderToken, .missingProviderToken, .badEnvironmentKeyIDInToken: 403
+        case .badPath: 404
+        case .methodNotAllowed: 405
+        case .expiredToken, .unregistered: 410
+        case .payloadTooLarge: 413
+        case .serviceUnavailable, .shutdown: 503
+        }
+    }
+
+    /// The word on the wire.
+    package var text: String {
+        switch self {
+        case .badCollapseID: "BadCollapseId"
+        case .badDeviceToken: "BadDeviceToken"
+        case .badExpirationDate: "BadExpirationDate"
+        case .badMessageID: "BadMessageId"
+        case .badPriority: "BadPriority"
+        case .badTopic: "BadTopic"
+        case .deviceTokenNotForTopic: "DeviceTokenNotForTopic"
+        case .duplicateHeaders: "DuplicateHeaders"
+        case .idleTimeout: "IdleTimeout"
+        case .invalidPushType: "InvalidPushType"
+        case .missingDeviceToken: "MissingDeviceToken"
+        case .missingTopic: "MissingTopic"
+        case .payloadEmpty: "PayloadEmpty"
+        case .topicDisallowed: "TopicDisallowed"
+        case .expiredProviderToken: "ExpiredProviderToken"
+        case .invalidProviderToken: "InvalidProviderToken"
+        case .missingProviderToken: "MissingProviderToken"
+        case .badEnvironmentKeyIDInToken: "BadEnvironmentKeyIdInToken"
+        case .badPath: "BadPath"
+        case .methodNotAllowed: "MethodNotAllowed"
+        case .expiredToken: "ExpiredToken"
+        case .unregistered: "Unregistered"
+        case .payloadTooLarge: "PayloadTooLarge"
+        case .serviceUnavailable: "ServiceUnavailable"
+        case .shutdown: "Shutdown"
+        }
+    }
+
+    /// What happened, in half a sentence that follows "rejected:".
+    package var explanation: String {
+        switch self {
+        case .badCollapseID: "the apns-collapse-id is longer than 64 bytes"
+        case .badDeviceToken: "the device token is malformed, unknown here, or belongs to the other environment"
+        case .badExpirationDate: "apns-expiration is not a whole number of UNIX seconds"
+        case .badMessageID: "apns-id is not a UUID of the form 8-4-4-4-12"
+        case .badPriority: "apns-priority is not 10, 5 or 1, or a background push asked for 10"
+        case .badTopic: "apns-topic is not a valid topic"
+        case .deviceTokenNotForTopic: "the device token was issued for another app than apns-topic names"
+        case .duplicateHeaders: "a header that may stand once was sent twice"
+        case .idleTimeout: "the connection was idle for too long"
+        case .invalidPushType: "apns-push-type is unknown or contradicts the suffix of apns-topic"
+        case .missingDeviceToken: "the path holds no device token"
+        case .missingTopic: "apns-topic is missing"
+        case .payloadEmpty: "the body is empty or not JSON"
+        case .topicDisallowed: "the app named by apns-topic does not belong to the team of the provider token"
+        case .expiredProviderToken: "the provider token was issued more than one hour ago"
+        case .invalidProviderToken:
+            "the provider token is malformed, its key is unknown, its team is not the key's, or its signature is wrong"
+        case .missingProviderToken: "the request carries no authorization header with a bearer token"
+        case .badEnvironmentKeyIDInToken: "the signing key belongs to the other environment"
+        case .badPath: "the path is not /3/device/<token>"
+        case .methodNotAllowed: "the method is not POST"
+        case .expiredToken: "the device token has expired"
+        case .unregistered: "the app is no longer registered on that device"
+        case .payloadTooLarge: "the body is larger than 4096 bytes (5120 for voip)"
+        case .serviceUnavailable: "the server could not store the push (is the disk full?)"
+        case .shutdown: "the server is shutting down"
+        }
+    }
+}

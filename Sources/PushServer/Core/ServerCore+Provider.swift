@@ -1,0 +1,122 @@
+package import PushCore
+
+extension ServerCore {
+    /// Judges one request in the documented order: path and method, repeated headers, authentication, headers, topic,
+    /// payload, device token. `isJSON` is asked only when all before it passed.
+    package func judge(
+        _ request: APNsRequest, session: inout ProviderSession, isJSON: () -> Bool, now: Moment
+    ) -> Result<Acceptance, APNsReason.Failure> {
+        let tokenRange: Range<Int>
+        switch APNsRules.route(request) {
+        case .failure(let failure): return .failure(failure)
+        case .success(let range): tokenRange = range
+        }
+        if request.hasDuplicates { return .failure(.init(.duplicateHeaders)) }
+        let environment = environment(of: request, session: session)
+        if let reason = authenticate(request, session: &session, environment: environment, now: now) {
+            return .failure(.init(reason))
+        }
+        let notification: APNsNotification
+        switch APNsRules.notification(request) {
+        case .failure(let failure): return .failure(failure)
+        case .success(let parsed): notification = parsed
+        }
+        let topic: Topic
+        switch findTopic(request, session: &session) {
+        case .failure(let failure): return .failure(failure)
+        case .success(let found): topic = found
+        }
+        if let reason = APNsRules.typeConflict(notification, suffix: topic.suffix) { return .failure(.init(reason)) }
+        if let reason = APNsRules.payloadConflict(bodyBytes: request.bodyBytes, suffix: topic.suffix) {
+            return .failure(.init(reason))
+        }
+        guard isJSON() else { return .failure(.init(.payloadEmpty)) }
+        return findRegistration(request, tokenRange, topic, environment, now: now).map {
+            Acceptance(registration: $0, topic: topic, notification: notification)
+        }
+    }
+
+    /// Takes in a push that passed, gives it its place in the journal, and sends it on if its device is there.
+    package func accept(_ acceptance: Acceptance, now: Moment) -> (sequence: Int64, MailboxEntry) {
+        let sequence = nextSequence()
+        let (expiresAt, isStorable) = acceptance.notification.lifetime(now: now.unixMilliseconds)
+        let entry = MailboxEntry(
+            sequence: sequence, expiresAt: expiresAt, isStorable: isStorable,
+            priority: acceptance.notification.priority)
+        route(entry, to: acceptance.registration, topic: acceptance.topic, now: now)
+        return (sequence, entry)
+    }
+
+    /// The number of a request that was refused: refusals stand in the journal, too.
+    package func refuse() -> Int64 { nextSequence() }
+
+    package func environment(of request: APNsRequest, session: ProviderSession) -> PushEnvironment {
+        guard let authority = request.authority, request.storage[authority].last != nil else {
+            return session.environment
+        }
+        // Apple's names begin with a letter and are long; an address or localhost needs no look.
+        guard authority.count >= 14 else { return session.environment }
+        return PushEnvironment.named(
+            by: String(decoding: request.storage[authority], as: UTF8.self), local: session.environment)
+    }
+
+    private func authenticate(
+        _ request: APNsRequest, session: inout ProviderSession, environment: PushEnvironment, now: Moment
+    ) -> APNsReason? {
+        guard let range = APNsRules.bearerToken(request) else { return .missingProviderToken }
+        let token = request.storage[range]
+        if session.claims == nil || !token.elementsEqual(session.tokenBytes) {
+            guard let claims = verifier.claims(of: token) else { return .invalidProviderToken }
+            if let bound = session.claims, bound.team != claims.team { return .invalidProviderToken }
+            session.claims = claims
+            session.tokenBytes = Array(token)
+        }
+        guard let claims = session.claims else { return .invalidProviderToken }
+        if let only = claims.environment, only != environment { return .badEnvironmentKeyIDInToken }
+        return APNsRules.isExpired(issuedAtSeconds: claims.issuedAtSeconds, now: now.unixMilliseconds)
+            ? .expiredProviderToken : nil
+    }
+
+    private func findTopic(
+        _ request: APNsRequest, session: inout ProviderSession
+    ) -> Result<Topic, APNsReason.Failure> {
+        guard let range = request.topic, !range.isEmpty else { return .failure(.init(.missingTopic)) }
+        let name = request.storage[range]
+        if let last = session.topic, name.elementsEqual(last.bytes), mayUse(last, session) { return .success(last) }
+        guard name.count <= CoreLimits.topicBytesMax else { return .failure(.init(.badTopic)) }
+        if let known = registry.topic(named: Array(name)) {
+            guard mayUse(known, session) else { return .failure(.init(.topicDisallowed)) }
+            session.topic = known
+            return .success(known)
+        }
+        let (bundle, _) = TopicSuffix.split(String(decoding: name, as: UTF8.self))
+        guard App.isValid(bundle: bundle) else { return .failure(.init(.badTopic)) }
+        guard settings.registersUnknownTokens, let team = session.claims?.team else {
+            return .failure(.init(.topicDisallowed))
+        }
+        addApp(bundle: bundle, team: team, storageRule: nil)
+        guard let made = registry.topic(named: Array(name)) else { return .failure(.init(.badTopic)) }
+        session.topic = made
+        return .success(made)
+    }
+
+    private func mayUse(_ topic: Topic, _ session: ProviderSession) -> Bool {
+        guard registry.app(topic.app.bundle) === topic.app, let claims = session.claims else { return false }
+        return topic.app.team == claims.team || (settings.trustsAnyKey && verifier.keys[claims.keyID] == nil)
+    }
+
+    private func findRegistration(
+        _ request: APNsRequest, _ range: Range<Int>, _ topic: Topic, _ environment: PushEnvironment, now: Moment
+    ) -> Result<Registration, APNsReason.Failure> {
+        guard let token = AppToken(hexIn: request.storage, range) else { return .failure(.init(.badDeviceToken)) }
+        guard let registration = registry.registration(token) else {
+            guard settings.registersUnknownTokens else { return .failure(.init(.badDeviceToken)) }
+            return .success(registerUnknown(token, topic, environment, now: now))
+        }
+        guard registration.device.environment == environment else { return .failure(.init(.badDeviceToken)) }
+        if let at = registration.unregisteredAt { return .failure(.init(.unregistered, timestamp: at)) }
+        if let at = registration.expiredAt { return .failure(.init(.expiredToken, timestamp: at)) }
+        guard registration.app === topic.app else { return .failure(.init(.deviceTokenNotForTopic)) }
+        return .success(registration)
+    }
+}
