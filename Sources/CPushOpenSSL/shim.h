@@ -27,6 +27,9 @@ static inline long cpush_bio_memory(BIO *bio, char **start) { return BIO_get_mem
 // SSL_CTX_set_min_proto_version is a function-like macro.
 static inline int cpush_ctx_require_tls12(SSL_CTX *ctx) { return (int)SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION); }
 
+// SSL_CTX_set_max_proto_version is a function-like macro.
+static inline int cpush_ctx_limit_to_tls12(SSL_CTX *ctx) { return (int)SSL_CTX_set_max_proto_version(ctx, TLS1_2_VERSION); }
+
 // SSL_CTX_set_mode is a function-like macro.
 static inline void cpush_ctx_release_buffers(SSL_CTX *ctx) { SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); }
 

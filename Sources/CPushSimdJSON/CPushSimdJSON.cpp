@@ -10,10 +10,11 @@
 namespace dom = simdjson::dom;
 
 struct push_json_parser {
-    push_json_parser(size_t bytes_max, size_t depth_max) : bytes_max(bytes_max), depth_max(depth_max) {}
+    // The library refuses what reaches its limit, hence one more.
+    push_json_parser(size_t bytes_max, size_t depth_max) : bytes_max(bytes_max), library_depth_max(depth_max + 1) {}
 
     const size_t bytes_max;
-    const size_t depth_max;
+    const size_t library_depth_max;
     size_t capacity = 0;
     std::unique_ptr<uint8_t[]> padded;
     dom::parser parser;
@@ -52,7 +53,7 @@ bool reserve(push_json_parser &self, size_t count) {
     while (capacity < count) { capacity *= 2; }
     release(self);
     self.padded.reset(new (std::nothrow) uint8_t[capacity + simdjson::SIMDJSON_PADDING]());
-    if (!self.padded || self.parser.allocate(capacity, self.depth_max) != simdjson::SUCCESS
+    if (!self.padded || self.parser.allocate(capacity, self.library_depth_max) != simdjson::SUCCESS
         || self.parser.doc.allocate(capacity) != simdjson::SUCCESS) {
         release(self);
         return false;

@@ -1,4 +1,4 @@
-package import PushBytes
+import PushBytes
 
 /// The token that names one app on one device, as bytes. Providers write it as hex in the path of a push.
 ///

@@ -1,5 +1,5 @@
 package import PushCrypto
-package import PushJSON
+import PushJSON
 import PushBytes
 
 /// A signing key a provider may use: the public half, whose it is, and where it is good for.

@@ -30,23 +30,23 @@ enum HTTP2Callbacks {
 
     private static func register(in callbacks: OpaquePointer?) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, userData in
-            session(userData).headersBegan(frame!)
+            withSession(userData) { $0.headersBegan(frame!) }
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _, frame, name, nameCount, value, valueCount, _, userData in
-            session(userData).received(frame!.pointee.hd.stream_id, name!, nameCount, value!, valueCount)
+            withSession(userData) { $0.received(frame!.pointee.hd.stream_id, name!, nameCount, value!, valueCount) }
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, data, count, userData in
-            session(userData).receivedData(id, data!, count)
+            withSession(userData) { $0.receivedData(id, data!, count) }
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, userData in
-            session(userData).received(frame!)
+            withSession(userData) { $0.received(frame!) }
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, userData in
-            session(userData).streamClosed(id, code)
+            withSession(userData) { $0.streamClosed(id, code) }
         }
         nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, userData in
-            session(userData).notSent(frame!)
+            withSession(userData) { $0.notSent(frame!) }
         }
     }
 
@@ -62,9 +62,9 @@ enum HTTP2Callbacks {
     }
 }
 
-private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
-    // Safe: our session deletes nghttp2's in its deinit, so it outlives every callback.
-    Unmanaged<HTTP2Session>.fromOpaque(userData!).takeUnretainedValue()
+private func withSession(_ userData: UnsafeMutableRawPointer?, _ body: (HTTP2Session) -> Int32) -> Int32 {
+    // Safe: our session deletes nghttp2's in its deinit, so it outlives every callback; hence no retain either.
+    Unmanaged<HTTP2Session>.fromOpaque(userData!)._withUnsafeGuaranteedRef(body)
 }
 
 extension HTTP2Error {

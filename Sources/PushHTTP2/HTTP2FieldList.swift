@@ -43,19 +43,28 @@ package struct HTTP2FieldList {
         close(start, middle, isRemembered: isRemembered)
     }
 
+    /// The same for a value that is lent.
+    package mutating func append(_ name: StaticString, _ value: Span<UInt8>, isRemembered: Bool = true) {
+        let start = bytes.count
+        append(name)
+        let middle = bytes.count
+        value.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        close(start, middle, isRemembered: isRemembered)
+    }
+
     package mutating func append(_ name: StaticString, _ value: String, isRemembered: Bool = true) {
         let start = bytes.count
         append(name)
         let middle = bytes.count
-        bytes.append(contentsOf: value.utf8)
+        append(value)
         close(start, middle, isRemembered: isRemembered)
     }
 
     package mutating func append(_ name: String, _ value: String) {
         let start = bytes.count
-        bytes.append(contentsOf: name.utf8)
+        append(name)
         let middle = bytes.count
-        bytes.append(contentsOf: value.utf8)
+        append(value)
         close(start, middle, isRemembered: true)
     }
 
@@ -72,6 +81,11 @@ package struct HTTP2FieldList {
         } while rest > 0
         bytes[middle...].reverse()
         close(start, middle, isRemembered: true)
+    }
+
+    private mutating func append(_ text: String) {
+        var copy = text
+        copy.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
     private mutating func append(_ text: StaticString) {

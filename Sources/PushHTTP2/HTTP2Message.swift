@@ -8,16 +8,19 @@ package final class HTTP2Message {
         package var value: Range<Int>
     }
 
-    package internal(set) var streamID: Int32 = 0
+    // Exclusive access is left unchecked here and in the engine's other records: no access is held across a call out,
+    // and the checks at run time would take a tenth of the time of a request.
+
+    @exclusivity(unchecked) package internal(set) var streamID: Int32 = 0
     /// All names and values, one after the other.
-    package internal(set) var bytes: [UInt8] = []
+    @exclusivity(unchecked) package internal(set) var bytes: [UInt8] = []
     /// Where each field lies in `bytes`: pseudo fields first, in the order in which they came, repeated ones repeated.
-    package internal(set) var fields: [Field] = []
-    package internal(set) var body: [UInt8] = []
+    @exclusivity(unchecked) package internal(set) var fields: [Field] = []
+    @exclusivity(unchecked) package internal(set) var body: [UInt8] = []
     /// Bytes of body the peer sent, kept or not.
-    package internal(set) var bodyBytesSeen = 0
+    @exclusivity(unchecked) package internal(set) var bodyBytesSeen = 0
     /// Size of the fields as RFC 9113, section 6.5.2 counts it.
-    var fieldBytesCounted = 0
+    @exclusivity(unchecked) var fieldBytesCounted = 0
 
     init() {}
 
@@ -49,10 +52,16 @@ package final class HTTP2Message {
         fields.append(Field(name: start..<middle, value: middle..<middle + valueCount))
     }
 
-    /// Empties it for the next use.
-    func clear() {
+    /// Takes a part of the body; from the part on that passes `bytesMax` it is counted only.
+    func appendBody(_ data: UnsafePointer<UInt8>, _ count: Int, bytesMax: Int) {
+        bodyBytesSeen += count
+        if bodyBytesSeen <= bytesMax { body.append(contentsOf: UnsafeBufferPointer(start: data, count: count)) }
+    }
+
+    /// Empties it for the next use; a body's memory beyond `bodyBytesKept` is given back.
+    func clear(bodyBytesKept: Int) {
         removeFields()
-        body.removeAll(keepingCapacity: true)
+        body.removeAll(keepingCapacity: body.capacity <= bodyBytesKept)
         bodyBytesSeen = 0
         streamID = 0
     }

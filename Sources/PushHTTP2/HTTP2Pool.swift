@@ -4,11 +4,11 @@ internal import CPushNGHTTP2
 ///
 /// One pool serves all engines of a thread, so an idle connection holds none of them. Not Sendable.
 package final class HTTP2Pool {
-    private var messages: [HTTP2Message] = []
-    private var streams: [HTTP2Stream] = []
+    @exclusivity(unchecked) private var messages: [HTTP2Message] = []
+    @exclusivity(unchecked) private var streams: [HTTP2Stream] = []
     private let countMax: Int
     /// Scratch for handing fields to nghttp2, which copies them before the call returns.
-    var vectors: [nghttp2_nv] = []
+    @exclusivity(unchecked) var vectors: [nghttp2_nv] = []
 
     /// Bodies with more room than this are given back to the system: a pool of the largest ones would be waste.
     private static let bodyBytesKept = 16 * 1024
@@ -30,8 +30,7 @@ package final class HTTP2Pool {
 
     func putBack(_ message: HTTP2Message) {
         guard messages.count < countMax else { return }
-        message.clear()
-        if message.body.capacity > Self.bodyBytesKept { message.body = [] }
+        message.clear(bodyBytesKept: Self.bodyBytesKept)
         messages.append(message)
     }
 
@@ -50,18 +49,18 @@ package final class HTTP2Pool {
 
 /// What we know of one open stream; nghttp2 keeps its address beside the stream.
 final class HTTP2Stream {
-    var id: Int32 = 0
+    @exclusivity(unchecked) var id: Int32 = 0
     /// Where it stands in the session's list of open streams.
-    var position = 0
+    @exclusivity(unchecked) var position = 0
     /// What is being received; nil once it was handed out.
-    var message: HTTP2Message?
+    @exclusivity(unchecked) var message: HTTP2Message?
     /// What is sent, from `bodySent` on.
-    var body: [UInt8] = []
-    var bodySent = 0
+    @exclusivity(unchecked) var body: [UInt8] = []
+    @exclusivity(unchecked) var bodySent = 0
     /// Server: a response was submitted. Client: the whole response was handed out.
-    var isAnswered = false
+    @exclusivity(unchecked) var isAnswered = false
     /// We reset it; nothing more about it is told.
-    var isAbandoned = false
+    @exclusivity(unchecked) var isAbandoned = false
 
     func clear() {
         precondition(message == nil, "the message went out or back before its stream")

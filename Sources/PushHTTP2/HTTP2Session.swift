@@ -26,14 +26,14 @@ final class HTTP2Session {
     private let outputBytesMax: Int
     private let framesMax: Int
     let pool: HTTP2Pool
-    private var session: OpaquePointer! = nil
+    @exclusivity(unchecked) private var session: OpaquePointer! = nil
 
-    private var signals: [Signal] = []
-    private var signalsTaken = 0
+    @exclusivity(unchecked) private var signals: [Signal] = []
+    @exclusivity(unchecked) private var signalsTaken = 0
     /// Records of the open streams; each knows its place, so that leaving costs nothing.
-    private var open: [HTTP2Stream] = []
+    @exclusivity(unchecked) private var open: [HTTP2Stream] = []
     /// The message whose header block is being read; nil when its fields are not wanted (trailers).
-    private var incoming: HTTP2Message?
+    @exclusivity(unchecked) private var incoming: HTTP2Message?
 
     init(
         role: Role, pool: HTTP2Pool, bodyBytesMax: Int, headerBytesMax: Int, outputBytesMax: Int, streamsMax: Int
@@ -121,7 +121,7 @@ final class HTTP2Session {
 
     /// Submits the response of `id`; does nothing when the stream is gone.
     func submitResponse(_ id: Int32, _ fields: borrowing HTTP2FieldList, body: [UInt8]) {
-        guard let stream = stream(id) else { return }
+        guard let stream = stream(id), !stream.isAbandoned else { return }
         precondition(!stream.isAnswered, "a stream is answered once")
         stream.isAnswered = true
         let code = withVectors(fields) { vectors, count in
@@ -257,10 +257,7 @@ extension HTTP2Session {
 
     func receivedData(_ id: Int32, _ data: UnsafePointer<UInt8>, _ count: Int) -> Int32 {
         guard let message = stream(id)?.message else { return 0 }
-        message.bodyBytesSeen += count
-        if message.bodyBytesSeen <= bodyBytesMax {
-            message.body.append(contentsOf: UnsafeBufferPointer(start: data, count: count))
-        }
+        message.appendBody(data, count, bytesMax: bodyBytesMax)
         return 0
     }
 

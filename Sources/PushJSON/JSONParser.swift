@@ -5,8 +5,8 @@ internal import CPushSimdJSON
 /// One parser per thread: it owns buffers that it reuses, so that documents of usual length need no allocation
 /// beyond the values that come out.
 package final class JSONParser {
-    /// Deepest nesting taken, the outermost value counting as 1: the depth to which Foundation reads as well, so that
-    /// what we accept can be read by a receiver.
+    /// Deepest nesting of arrays and objects taken: the depth to which Foundation reads as well, so that a receiver
+    /// can read what we accept. An empty one may lie one level deeper.
     package static let depthMax = 512
     /// Longest document taken, in bytes: more than any request body that we let in.
     package static let bytesMax = 16 * 1024 * 1024

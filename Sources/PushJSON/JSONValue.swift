@@ -33,9 +33,15 @@ extension JSONValue {
     package var intValue: Int? {
         switch self {
         case .int(let value): Int(value)
-        case .double(let value): Int(exactly: value)
+        case .double(let value): Self.whole(value)
         default: nil
         }
+    }
+
+    /// `Int(exactly:)` would pull in the mathematics library.
+    private static func whole(_ value: Double) -> Int? {
+        guard value >= -0x1p63, value < 0x1p63, Double(Int(value)) == value else { return nil }
+        return Int(value)
     }
 
     /// The number, rounded to a double where it must be.

@@ -96,6 +96,9 @@ package final class TLSContext: @unchecked Sendable {
         protocols.deallocate()
     }
 
+    /// For tests: how an old peer looks. Before the first engine only.
+    func limitToTLS12() { cpush_ctx_limit_to_tls12(opaqueHandle) }
+
     private func useIdentity(certificateChain: String, privateKey: String) throws(TLSError) {
         let chain = try Self.certificates(in: certificateChain)
         defer { chain.forEach { X509_free($0) } }

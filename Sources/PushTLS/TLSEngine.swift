@@ -112,6 +112,9 @@ package final class TLSEngine {
     /// Cipher bytes waiting for `drain`.
     package var waitingBytes: Int { wire.outgoing.count }
 
+    /// Memory held by this engine's own queues.
+    var heldBytes: Int { wire.outgoing.capacity + early.capacity }
+
     /// The protocol that ALPN chose; `nil` before the handshake and when there is none.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?

@@ -56,7 +56,8 @@ extension TLSError {
 
     private static func isOfTLS(_ packed: UInt) -> Bool { ERR_GET_LIB(packed) == ERR_LIB_SSL }
 
-    /// What a failed handshake or read means. `opening` are the first bytes the peer ever sent.
+    /// What a failed handshake or read means. `opening` are the first bytes the peer ever sent,
+    /// empty once the handshake is done.
     static func classified(_ operation: String, verifyResult: Int, opening: [UInt8]) -> TLSError {
         let (code, reason) = takeReason()
         let kind: Kind
@@ -89,8 +90,9 @@ extension TLSError {
     }
 
     /// A TLS record starts with its type, 20 to 23, and the major version 3 (RFC 8446 section 5.1).
+    /// Nothing noted: the handshake is over, so it was TLS.
     private static func looksLikeTLS(_ opening: [UInt8]) -> Bool {
-        opening.count >= 2 && (20...23).contains(opening[0]) && opening[1] == 3
+        opening.isEmpty || (opening.count >= 2 && (20...23).contains(opening[0]) && opening[1] == 3)
     }
 
     /// OpenSSL itself knows only GET, HEAD, POST, PUT and CONNECT.

@@ -55,6 +55,13 @@ final class Pair {
         } while !toServer.isEmpty
     }
 
+    /// Lets the client's bytes reach the server, and nothing come back.
+    func carryToServer() throws {
+        try client.drain(into: &toServer)
+        try deliver(&toServer) { try server.receive($0) }
+        hearServer()
+    }
+
     private func deliver(_ queue: inout ByteQueue, _ receive: (Span<UInt8>) throws -> Void) throws {
         while !queue.isEmpty {
             let count = min(piece, queue.count)

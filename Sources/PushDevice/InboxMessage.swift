@@ -1,0 +1,75 @@
+internal import PushCourier
+internal import PushCrypto
+
+/// A message as the inbox keeps it.
+package struct InboxMessage: Sendable, Equatable {
+    package var topic: String
+    package var payload: [UInt8]
+    /// What makes it the same message when it comes again; see `makeKey`.
+    package var key: [UInt8]
+    package var receivedAtMilliseconds: Int64
+    /// Unix seconds.
+    package var expirySeconds: UInt32?
+    /// Unix nanoseconds.
+    package var timestampNanoseconds: UInt64?
+    package var isFromStorage = false
+    package var isLastStored = false
+    package var priority: UInt8?
+    package var pushID: [UInt8]?
+    package var channel: String?
+    package var taskID: String?
+    package var vendorMessageID: String?
+    package var collapseID: String?
+    package var pushType: String?
+
+    package init(topic: String, payload: [UInt8], key: [UInt8], receivedAtMilliseconds: Int64) {
+        self.topic = topic
+        self.payload = payload
+        self.key = key
+        self.receivedAtMilliseconds = receivedAtMilliseconds
+    }
+
+    init(_ message: CourierNotification, topic: String, receivedAtMilliseconds: Int64) {
+        self.init(
+            topic: topic, payload: message.payload, key: Self.makeKey(message),
+            receivedAtMilliseconds: receivedAtMilliseconds)
+        expirySeconds = message.expirySeconds
+        timestampNanoseconds = message.timestampNanoseconds
+        isFromStorage = message.storageFlags?.contains(.fromStorage) ?? false
+        isLastStored = message.storageFlags?.contains(.lastStored) ?? false
+        priority = message.priority
+        pushID = message.pushID
+        channel = message.channel
+        taskID = message.taskID
+        vendorMessageID = message.vendorMessageID
+        collapseID = message.collapseID
+        pushType = message.pushType
+    }
+
+    /// The push id within its topic, if the server sends one: two apps of one phone may get the same push.
+    /// Otherwise the timestamp and the payload, and only without a timestamp the message id, as a message that comes
+    /// again on another connection may carry another one.
+    private static func makeKey(_ message: CourierNotification) -> [UInt8] {
+        if let pushID = message.pushID, pushID.count == 16 { return message.topicHash + pushID }
+        var distinct: [UInt8] = [message.timestampNanoseconds == nil ? 1 : 2]
+        let number = message.timestampNanoseconds ?? UInt64(message.messageID)
+        for shift in stride(from: 56, through: 0, by: -8) {
+            distinct.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+        }
+        return message.topicHash + SHA256.digest(distinct + message.payload)
+    }
+}
+
+/// A message that has come and is not yet durable.
+package struct Arrival: Sendable, Equatable {
+    package var message: InboxMessage
+    package var receipt: Receipt
+
+    /// How to acknowledge it, as long as the connection lasts on which it came.
+    package struct Receipt: Sendable, Equatable {
+        package var messageID: UInt32
+        package var token: [UInt8]
+        /// Counts connections: message ids mean nothing on another one.
+        package var session: UInt64
+    }
+}

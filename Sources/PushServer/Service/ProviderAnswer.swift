@@ -1,0 +1,36 @@
+import PushCore
+import PushHTTP2
+
+/// An answer that waits for the commit of its turn.
+struct ProviderAnswer {
+    let connection: ProviderConnection
+    let stream: Int32
+    /// The provider's own id, or one made by the server.
+    let id: APNsID
+    /// Given in the sandbox only, for accepted pushes.
+    let uniqueID: APNsID?
+    let failure: APNsReason.Failure?
+
+    /// Puts the answer into the connection's engine. Shape: HEADERS that end the stream for 200; HEADERS and exactly one
+    /// DATA with compact JSON otherwise.
+    func send(failure: APNsReason.Failure?, fields: inout HTTP2FieldList) {
+        fields.removeAll()
+        guard let failure else {
+            fields.append(":status", "200")
+            fields.append("apns-id", id.text.span, isRemembered: false)
+            if let uniqueID { fields.append("apns-unique-id", uniqueID.text.span, isRemembered: false) }
+            connection.engine.respond(to: stream, fields: fields)
+            return
+        }
+        fields.append(name: ":status", decimal: failure.reason.status)
+        fields.append("apns-id", id.text.span, isRemembered: false)
+        fields.append("content-type", "application/json")
+        connection.engine.respond(
+            to: stream, fields: fields, body: Self.body(failure.reason, timestamp: failure.timestamp))
+    }
+
+    static func body(_ reason: APNsReason, timestamp: Int64?) -> [UInt8] {
+        guard let timestamp else { return Array("{\"reason\":\"\(reason.text)\"}".utf8) }
+        return Array("{\"reason\":\"\(reason.text)\",\"timestamp\":\(timestamp)}".utf8)
+    }
+}

@@ -1,0 +1,237 @@
+package import PushCore
+import PushSQLite
+
+/// A push as the journal holds it, with everything that happened to it.
+package struct StoredPush: Sendable {
+    package let record: PushRecord
+    package let payload: [UInt8]
+    package let events: [JournalEvent]
+}
+
+/// Which pushes a listing wants. All conditions must hold; `nil` ones do not count.
+package struct PushQuery: Sendable {
+    package var after: Int64 = 0
+    package var before: Int64?
+    /// Pushes to these registrations only.
+    package var registrations: [Int64]?
+    /// Pushes whose topic begins with this bundle id.
+    package var bundle: String?
+    /// The newest this many, oldest first. At most 1000.
+    package var limit = 100
+
+    package init() {}
+}
+
+extension PushStore {
+    /// Most pushes one query gives.
+    package static let queryLimitMax = 1000
+
+    package func add(_ record: PushRecord, payload: Span<UInt8>) {
+        write { () throws(SQLiteError) in
+            let statement = statements.addPush
+            statement.bind(1, record.sequence)
+            statement.bind(2, record.registration)
+            statement.bind(3, record.at)
+            if let reason = record.reason { statement.bind(4, Int64(reason.rawValue)) }
+            statement.bind(5, Int64(record.environment.rawValue))
+            statement.bind(6, Int64(record.priority))
+            statement.bind(7, record.expiresAt)
+            statement.bind(8, Int64(record.isStorable ? 1 : 0))
+            if let type = record.pushType { statement.bind(9, Int64(type.rawValue)) }
+            if let expiration = record.expiration { statement.bind(10, expiration) }
+            if let topic = record.topic { statement.bind(11, topic) }
+            if let id = record.id { statement.bind(12, id.string) }
+            if let collapseID = record.collapseID { statement.bind(13, collapseID) }
+            if let detail = record.detail { statement.bind(14, detail) }
+            try statement.run(15, payload)
+        }
+    }
+
+    package func add(_ event: JournalEvent) {
+        write { () throws(SQLiteError) in
+            let statement = statements.addEvent
+            statement.bind(1, event.sequence)
+            statement.bind(2, Int64(event.milestone.rawValue))
+            statement.bind(3, event.push)
+            statement.bind(4, event.device)
+            statement.bind(5, event.at)
+            statement.bind(6, event.detail)
+            try statement.run()
+        }
+    }
+
+    /// Where a reset keeps the count.
+    static let sequenceName = "sequence"
+
+    /// The highest number given out.
+    package func lastSequence() throws(StoreError) -> Int64 {
+        let kept = try value(Self.sequenceName).flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
+        return try storing { () throws(SQLiteError) in
+            let pushes = try database.integer("SELECT max(sequence) FROM pushes") ?? 0
+            return max(kept, pushes, try database.integer("SELECT max(sequence) FROM events") ?? 0)
+        }
+    }
+
+    /// Accepted pushes that have not ended, oldest first: what the mailboxes held.
+    package func loadPending(
+        _ body: (_ registration: Int64, _ topic: String, _ entry: MailboxEntry) -> Void
+    ) throws(StoreError) {
+        try storing { () throws(SQLiteError) in
+            let statement = try database.prepare(
+                """
+                SELECT sequence, registration, topic, expires_at, is_storable, priority FROM pushes p
+                WHERE reason IS NULL AND NOT EXISTS (
+                    SELECT 1 FROM events e
+                    WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone IN (4, 17, 18, 19))
+                ORDER BY sequence
+                """)
+            while try statement.step() {
+                let entry = MailboxEntry(
+                    sequence: statement.integer(0), expiresAt: statement.integer(3),
+                    isStorable: statement.integer(4) != 0, priority: UInt8(statement.integer(5)))
+                body(statement.integer(1), statement.text(2), entry)
+            }
+        }
+    }
+
+    package func push(_ sequence: Int64) throws(StoreError) -> StoredPush? {
+        try storing { () throws(SQLiteError) in
+            statements.push.bind(1, sequence)
+            return try one(statements.push)
+        }
+    }
+
+    /// The newest push with an id that the provider chose.
+    package func push(id: APNsID) throws(StoreError) -> StoredPush? {
+        try storing { () throws(SQLiteError) in
+            statements.pushByID.bind(1, id.string)
+            return try one(statements.pushByID)
+        }
+    }
+
+    /// The record and payload of a push, for sending: its events are not read.
+    package func withPush<Result>(
+        _ sequence: Int64, _ body: (PushRecord, Span<UInt8>) -> Result
+    ) throws(StoreError) -> Result? {
+        try storing { () throws(SQLiteError) in
+            statements.push.bind(1, sequence)
+            defer { statements.push.reset() }
+            guard try statements.push.step() else { return nil }
+            let record = Self.record(statements.push)
+            return statements.push.withBlob(14) { body(record, $0) }
+        }
+    }
+
+    package func pushes(_ query: PushQuery) throws(StoreError) -> [StoredPush] {
+        var conditions = ["sequence > ?1"]
+        if query.before != nil { conditions.append("sequence < ?2") }
+        if let registrations = query.registrations {
+            conditions.append("registration IN (\(registrations.map(String.init).joined(separator: ",")))")
+        }
+        if query.bundle != nil {
+            // The pattern's own letters are escaped by comparing a prefix instead of matching.
+            conditions.append("(topic = ?3 OR substr(topic, 1, length(?3) + 1) = ?3 || '.')")
+        }
+        let limit = min(max(query.limit, 1), Self.queryLimitMax)
+        return try storing { () throws(SQLiteError) in
+            let statement = try database.prepare(
+                """
+                SELECT * FROM pushes WHERE \(conditions.joined(separator: " AND "))
+                ORDER BY sequence DESC LIMIT \(limit)
+                """)
+            statement.bind(1, query.after)
+            if let before = query.before { statement.bind(2, before) }
+            if let bundle = query.bundle { statement.bind(3, bundle) }
+            var found: [(PushRecord, [UInt8])] = []
+            while try statement.step() { found.append((Self.record(statement), statement.blob(14))) }
+            var pushes: [StoredPush] = []
+            for (record, payload) in found.reversed() {
+                pushes.append(StoredPush(record: record, payload: payload, events: try events(of: record.sequence)))
+            }
+            return pushes
+        }
+    }
+
+    /// Journal lines after a number, oldest first; pushes appear as `accepted` or, with the reason as detail, `rejected`.
+    package func events(after sequence: Int64, limit: Int) throws(StoreError) -> [JournalEvent] {
+        try storing { () throws(SQLiteError) in
+            let statement = statements.eventsAfter
+            statement.bind(1, sequence)
+            statement.bind(2, Int64(limit))
+            defer { statement.reset() }
+            var events: [JournalEvent] = []
+            while try statement.step() { events.append(Self.event(statement)) }
+            return events
+        }
+    }
+
+    /// What a device acknowledged after a number of the journal: (number, push) pairs.
+    package func inbox(
+        of device: Int64, after sequence: Int64, limit: Int
+    ) throws(StoreError) -> [(sequence: Int64, push: Int64)] {
+        try storing { () throws(SQLiteError) in
+            let statement = statements.inbox
+            statement.bind(1, device)
+            statement.bind(2, sequence)
+            statement.bind(3, Int64(limit))
+            defer { statement.reset() }
+            var found: [(sequence: Int64, push: Int64)] = []
+            while try statement.step() { found.append((statement.integer(0), statement.integer(1))) }
+            return found
+        }
+    }
+
+    /// Forgets at most `count` ended pushes, and as many events, from before a number; what still waits is never
+    /// touched. Returns how many rows went.
+    @discardableResult
+    package func trim(before sequence: Int64, count: Int) -> Int {
+        var removed = 0
+        for statement in [statements.trimPushes, statements.trimEvents] {
+            write { () throws(SQLiteError) in
+                statement.bind(1, sequence)
+                statement.bind(2, Int64(count))
+                try statement.run()
+                removed += database.changes
+            }
+        }
+        return removed
+    }
+
+    private func one(_ statement: Statement) throws(SQLiteError) -> StoredPush? {
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        let record = Self.record(statement)
+        return StoredPush(record: record, payload: statement.blob(14), events: try events(of: record.sequence))
+    }
+
+    private func events(of push: Int64) throws(SQLiteError) -> [JournalEvent] {
+        let statement = statements.eventsOfPush
+        statement.bind(1, push)
+        defer { statement.reset() }
+        var events: [JournalEvent] = []
+        while try statement.step() { events.append(Self.event(statement)) }
+        return events
+    }
+
+    private static func event(_ row: Statement) -> JournalEvent {
+        JournalEvent(
+            sequence: row.integer(0), milestone: Milestone(rawValue: UInt8(row.integer(1))) ?? .dropped,
+            push: row.integer(2), device: row.integer(3), at: row.integer(4), detail: row.integer(5))
+    }
+
+    private static func record(_ row: Statement) -> PushRecord {
+        var record = PushRecord(
+            sequence: row.integer(0), id: row.isNull(11) ? nil : APNsID(row.text(11)), registration: row.integer(1),
+            at: row.integer(2), reason: row.isNull(3) ? nil : APNsReason(rawValue: UInt8(row.integer(3))),
+            environment: PushEnvironment(rawValue: UInt8(row.integer(4))) ?? .sandbox)
+        record.priority = UInt8(row.integer(5))
+        record.expiresAt = row.integer(6)
+        record.isStorable = row.integer(7) != 0
+        record.pushType = row.isNull(8) ? nil : PushType(rawValue: UInt8(row.integer(8)))
+        record.expiration = row.isNull(9) ? nil : row.integer(9)
+        record.topic = row.isNull(10) ? nil : row.text(10)
+        record.collapseID = row.isNull(12) ? nil : row.text(12)
+        record.detail = row.isNull(13) ? nil : row.text(13)
+        return record
+    }
+}
