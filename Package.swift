@@ -59,7 +59,8 @@ let package = Package(
         .target(
             name: "PushServer",
             dependencies: [
-                "PushBytes", "PushJSON", "PushCrypto", "PushTLS", "PushHTTP2", "PushReactor", "PushHTTP1", "PushCore",
+                "PushBytes", "PushJSON", "PushCrypto", "PushTLS", "PushHTTP2", "PushReactor", "PushSQLite", "PushHTTP1",
+                "PushCore",
                 "PushCourier", "PushStore",
             ], swiftSettings: pure),
         .target(

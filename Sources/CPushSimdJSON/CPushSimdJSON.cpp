@@ -28,16 +28,8 @@ constexpr size_t capacity_min = 8192;
 enum push_json_status status_of(simdjson::error_code code) {
     switch (code) {
         case simdjson::SUCCESS: return push_json_ok;
-        case simdjson::EMPTY: return push_json_empty;
-        case simdjson::DEPTH_ERROR: return push_json_depth;
-        case simdjson::STRING_ERROR:
-        case simdjson::UNESCAPED_CHARS:
-        case simdjson::UNCLOSED_STRING: return push_json_string;
-        case simdjson::NUMBER_ERROR: return push_json_number;
-        case simdjson::UTF8_ERROR: return push_json_utf8;
-        case simdjson::CAPACITY: return push_json_too_long;
         case simdjson::MEMALLOC: return push_json_memory;
-        default: return push_json_structure;
+        default: return push_json_invalid;
     }
 }
 

@@ -1,8 +1,8 @@
-package import PushBytes
+internal import PushBytes
 internal import PushCourier
 internal import PushCrypto
 package import PushReactor
-package import PushSQLite
+internal import PushSQLite
 package import PushTLS
 
 /// Who is told what a device hears. Calls come on the loop; any call of the connection is allowed from within.

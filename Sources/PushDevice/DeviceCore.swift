@@ -140,7 +140,7 @@ package struct DeviceCore: Sendable {
         case .timer: timePassed(now, &outputs)
         case .setTopics(let wanted): setTopics(wanted, now, &outputs)
         case .mintToken(let topic): mintToken(topic, now, &outputs)
-        case .stored(let receipt, let isNew): stored(receipt, isNew: isNew, &outputs)
+        case .stored(let receipt, let isNew): stored(receipt, isNew: isNew, now, &outputs)
         case .storingFailed(let why): storingFailed(why, now, &outputs)
         case .consumed(let count): consumed(count, now, &outputs)
         }

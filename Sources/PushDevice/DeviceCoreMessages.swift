@@ -56,12 +56,17 @@ extension DeviceCore {
                         messageID: message.messageID, token: message.token, session: session))))
     }
 
-    mutating func stored(_ receipt: Arrival.Receipt, isNew: Bool, _ outputs: inout [Output]) {
+    mutating func stored(
+        _ receipt: Arrival.Receipt, isNew: Bool, _ now: Moment, _ outputs: inout [Output]
+    ) {
         precondition(storing > 0, "only what was asked to be stored is answered")
         storing -= 1
         if isNew { unconsumed += 1 }
-        guard isOnline, receipt.session == session else { return }
-        acknowledge(receipt.messageID, token: receipt.token, status: CourierAcknowledgement.taken, &outputs)
+        if isOnline, receipt.session == session {
+            acknowledge(receipt.messageID, token: receipt.token, status: CourierAcknowledgement.taken, &outputs)
+        }
+        // What counted as taking room may have been there before.
+        catchUp(now, &outputs)
     }
 
     /// The server still has what we could not keep; it sends it again on the next connection, in order.
@@ -77,10 +82,13 @@ extension DeviceCore {
     mutating func consumed(_ count: Int, _ now: Moment, _ outputs: inout [Output]) {
         precondition(count >= 0 && count <= unconsumed, "no more is consumed than there was")
         unconsumed -= count
-        if isRefusing, isOnline, unconsumed <= limits.unconsumedMax / 2 {
-            let reason = DisconnectReason(.catchingUp, "the inbox has room for what had to stay with the server")
-            drop(reason, now, &outputs)
-        }
+        catchUp(now, &outputs)
+    }
+
+    /// Fetches what had to stay with the server, once half of the inbox is free.
+    private mutating func catchUp(_ now: Moment, _ outputs: inout [Output]) {
+        guard isRefusing, isOnline, unconsumed + storing <= limits.unconsumedMax / 2 else { return }
+        drop(DisconnectReason(.catchingUp, "the inbox has room for what had to stay with the server"), now, &outputs)
     }
 
     private func acknowledge(_ id: UInt32, token: [UInt8]?, status: UInt8, _ outputs: inout [Output]) {

@@ -6,19 +6,19 @@ internal import PushSQLite
 /// The part of a `PushDevice` that lives on its loop.
 final class DeviceDriver: DeviceConnectionHandler {
     enum Command: Sendable {
-        case open(CheckedContinuation<Result<Void, DeviceError>, Never>)
+        case open(Reply<Void>)
         case setTopics([String])
         case token(TokenRequest)
         case cancelToken(UInt64)
         case consumed(Int64)
-        case stop(CheckedContinuation<Void, Never>)
+        case stop(Reply<Void>)
     }
 
     struct TokenRequest: Sendable {
         let id: UInt64
         let topic: String
         let timeout: Duration
-        let continuation: CheckedContinuation<Result<String, DeviceError>, Never>
+        let reply: Reply<String>
     }
 
     /// How long `stop()` waits for the last bytes to leave.
@@ -40,7 +40,7 @@ final class DeviceDriver: DeviceConnectionHandler {
     private var topics: [String]
     private var waiters: [UInt64: Waiter] = [:]
     private var lastReason: DisconnectReason?
-    private var stopping: [CheckedContinuation<Void, Never>] = []
+    private var stopping: [Reply<Void>] = []
     private var farewell: Timer?
 
     init(
@@ -57,14 +57,14 @@ final class DeviceDriver: DeviceConnectionHandler {
 
     func handle(_ command: Command) {
         switch command {
-        case .open(let continuation): continuation.resume(returning: open())
+        case .open(let reply): reply.answer(open())
         case .setTopics(let topics):
             self.topics = topics
             connection?.setTopics(topics.map { DeviceTopic($0) })
         case .token(let request): token(request)
         case .cancelToken(let id): finish(id, .failure(DeviceError(.stopped, "the task was cancelled")))
         case .consumed(let sequence): connection?.consume(sequence: sequence)
-        case .stop(let continuation): stop(continuation)
+        case .stop(let reply): stop(reply)
         }
     }
 
@@ -194,14 +194,14 @@ final class DeviceDriver: DeviceConnectionHandler {
 
     private func token(_ request: TokenRequest) {
         guard let loop, let connection, stopping.isEmpty else {
-            return request.continuation.resume(returning: .failure(DeviceError(.stopped, "the device is stopped")))
+            return request.reply.answer(.failure(DeviceError(.stopped, "the device is stopped")))
         }
         guard topics.contains(request.topic) else {
             let error = DeviceError(.configuration, "\(request.topic) is no topic of this device")
-            return request.continuation.resume(returning: .failure(error))
+            return request.reply.answer(.failure(error))
         }
         if let token = connection.token(for: request.topic) {
-            return request.continuation.resume(returning: .success(Hex.encode(token)))
+            return request.reply.answer(.success(Hex.encode(token)))
         }
         let timer = Timer(loop: loop) { [unowned self] in timedOut(request.id) }
         timer.schedule(after: request.timeout)
@@ -217,14 +217,14 @@ final class DeviceDriver: DeviceConnectionHandler {
     private func finish(_ id: UInt64, _ result: Result<String, DeviceError>) {
         guard let waiter = waiters.removeValue(forKey: id) else { return }
         waiter.timer.cancel()
-        waiter.request.continuation.resume(returning: result)
+        waiter.request.reply.answer(result)
     }
 
     // MARK: Stopping
 
-    private func stop(_ continuation: CheckedContinuation<Void, Never>) {
-        guard let loop else { return continuation.resume() }
-        stopping.append(continuation)
+    private func stop(_ reply: Reply<Void>) {
+        guard let loop else { return reply.answer(.success(())) }
+        stopping.append(reply)
         guard farewell == nil else { return }
         connection?.stop()
         for id in waiters.keys { finish(id, .failure(DeviceError(.stopped, "the device was stopped"))) }
@@ -249,8 +249,8 @@ final class DeviceDriver: DeviceConnectionHandler {
         loop = nil
         messages.finish()
         events.finish()
-        let continuations = stopping
+        let replies = stopping
         stopping = []
-        for continuation in continuations { continuation.resume() }
+        for reply in replies { reply.answer(.success(())) }
     }
 }

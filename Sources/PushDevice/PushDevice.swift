@@ -60,10 +60,8 @@ public final class PushDevice: Sendable {
             throw DeviceError(.system, "cannot start a thread: \(error)")
         }
         state.withLock { $0 = .running(thread, door) }
-        let result = await withCheckedContinuation { continuation in
-            if !door.post(.open(continuation)) { continuation.resume(returning: .failure(Self.stoppedError)) }
-        }
-        if case .failure(let error) = result {
+        let opened = await Reply.wait { door.post(.open($0)) }
+        if case .failure(let error) = opened {
             await stop()
             throw error
         }
@@ -91,12 +89,9 @@ public final class PushDevice: Sendable {
         guard let door else { throw Self.stoppedError }
         let id = nextRequest.add(1, ordering: .relaxed).oldValue
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let request = DeviceDriver.TokenRequest(
-                    id: id, topic: topic, timeout: timeout, continuation: continuation)
-                if !door.post(.token(request)) {
-                    continuation.resume(returning: Result<String, DeviceError>.failure(Self.stoppedError))
-                }
+            await Reply.wait { reply in
+                door.post(
+                    .token(DeviceDriver.TokenRequest(id: id, topic: topic, timeout: timeout, reply: reply)))
             }
         } onCancel: {
             door.post(.cancelToken(id))
@@ -124,9 +119,8 @@ public final class PushDevice: Sendable {
             eventSource.finish()
             return
         }
-        await withCheckedContinuation { continuation in
-            if !door.post(.stop(continuation)) { continuation.resume() }
-        }
+        // An answer that says it is stopped already is as good.
+        _ = await Reply.wait { door.post(.stop($0)) }
         thread.stop()
     }
 

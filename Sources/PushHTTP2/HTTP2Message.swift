@@ -52,10 +52,11 @@ package final class HTTP2Message {
         fields.append(Field(name: start..<middle, value: middle..<middle + valueCount))
     }
 
-    /// Takes a part of the body; from the part on that passes `bytesMax` it is counted only.
+    /// Takes a part of the body; what goes beyond `bytesMax` is counted only.
     func appendBody(_ data: UnsafePointer<UInt8>, _ count: Int, bytesMax: Int) {
         bodyBytesSeen += count
-        if bodyBytesSeen <= bytesMax { body.append(contentsOf: UnsafeBufferPointer(start: data, count: count)) }
+        let kept = min(count, bytesMax - body.count)
+        body.append(contentsOf: UnsafeBufferPointer(start: data, count: kept))
     }
 
     /// Empties it for the next use; a body's memory beyond `bodyBytesKept` is given back.

@@ -14,11 +14,18 @@ package struct JSONError: Error, CustomStringConvertible, Equatable, Sendable {
     }
 
     package let kind: Kind
+    /// Names the fault without quoting the text, which may be private.
     package let message: String
     /// Where it went wrong, in bytes from the front, where that is known.
     package let offset: Int?
 
+    init(_ kind: Kind, _ message: String, _ offset: Int?) {
+        self.kind = kind
+        self.message = message
+        self.offset = offset
+    }
+
     package var description: String {
-        if let offset { "\(message) (at byte \(offset))" } else { message }
+        if let offset { "invalid JSON: \(message) (byte \(offset))" } else { "invalid JSON: \(message)" }
     }
 }

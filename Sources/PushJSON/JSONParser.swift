@@ -33,7 +33,7 @@ package final class JSONParser {
     package func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         defer { releaseLargeBuffers() }
         let status = read(bytes)
-        guard status == push_json_ok else { throw error(status) }
+        guard status == push_json_ok else { throw refusal(status, of: bytes) }
         var tape = JSONTape(words: push_json_tape(parser), strings: push_json_strings(parser))
         return tape.root()
     }
@@ -56,18 +56,15 @@ package final class JSONParser {
         if push_json_capacity(parser) > Self.retainedBytesMax { push_json_release(parser) }
     }
 
-    private func error(_ status: push_json_status) -> JSONError {
-        let (kind, message): (JSONError.Kind, String) =
-            switch status {
-            case push_json_empty: (.empty, "there is no JSON value")
-            case push_json_depth: (.tooDeep, "JSON nested deeper than \(Self.depthMax)")
-            case push_json_string: (.string, "a JSON string has a bad escape, a control character or no end")
-            case push_json_number: (.number, "a JSON number is malformed or out of range")
-            case push_json_utf8: (.invalidUTF8, "JSON text is not UTF-8")
-            case push_json_too_long: (.tooLong, "JSON text is longer than \(Self.bytesMax) bytes")
-            default: (.structure, "JSON commas, colons, brackets or literals are wrong")
-            }
-        return JSONError(kind: kind, message: message, offset: nil)
+    private func refusal(_ status: push_json_status, of bytes: Span<UInt8>) -> JSONError {
+        if status == push_json_too_long { return JSONError(.tooLong, "longer than \(Self.bytesMax) bytes", nil) }
+        var diagnosis = JSONDiagnosis(bytes.withUnsafeBufferPointer { Array($0) })
+        do {
+            try diagnosis.run()
+        } catch {
+            return error
+        }
+        return JSONError(.structure, "refused", nil)
     }
 }
 

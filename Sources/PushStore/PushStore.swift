@@ -47,6 +47,8 @@ package final class PushStore {
         statements = try storing { () throws(SQLiteError) in try StoreStatements(database) }
     }
 
+    package var isOpen: Bool { database.isOpen }
+
     /// Whether anything of this turn waits for `commit()`.
     package var needsCommit: Bool { isInTurn }
 

@@ -80,7 +80,7 @@ struct DecoderTests {
         var errors = 0
         var frames = 0
         for round in 0..<5000 {
-            var random = SeededRandom(seed: seed &+ UInt64(round))
+            var random = SeededRandom(seed: SeededRandom.mix(seed) &+ UInt64(round))
             var decoder = CourierDecoder(frameBytesMax: 64)
             var stream = round.isMultiple(of: 2) ? random.bytes(100) : almostFrames(&random)
             do {

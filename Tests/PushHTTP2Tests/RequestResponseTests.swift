@@ -95,6 +95,6 @@ import Testing
         let bySize = seen.sorted { $0.seen < $1.seen }
         #expect(bySize.map(\.seen) == [1000, 1001, 500_000])
         #expect(bySize.map(\.tooLarge) == [false, true, true])
-        #expect(bySize.allSatisfy { $0.kept <= 1000 })
+        #expect(bySize.allSatisfy { $0.kept == 1000 })
     }
 }

@@ -7,15 +7,10 @@
 extern "C" {
 #endif
 
-/// Why a document was refused; groups the library's finer codes.
+/// What became of a document. Why it was refused is found out elsewhere: simdjson does not say where.
 enum push_json_status {
     push_json_ok = 0,
-    push_json_empty,      // nothing but white space
-    push_json_structure,  // commas, colons, brackets, misspelt literals, anything after the end
-    push_json_depth,      // nested deeper than allowed
-    push_json_string,     // bad escape, control character, missing quote
-    push_json_number,     // malformed, or beyond the range of a double
-    push_json_utf8,
+    push_json_invalid,
     push_json_too_long,
     push_json_memory,
 };

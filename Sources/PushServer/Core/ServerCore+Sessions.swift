@@ -62,7 +62,7 @@ extension ServerCore {
             let record = session.acknowledged(message.messageID)
         else { return }
         guard record.registration.withMailbox(record.mailboxIndex, { $0.remove(record.sequence) }) else { return }
-        if (message.status ?? 0) == 0 {
+        if message.status == CourierAcknowledgement.taken {
             journal(.acknowledged, push: record.sequence, device: device, now: now)
         } else {
             journal(

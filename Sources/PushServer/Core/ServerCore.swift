@@ -19,7 +19,7 @@ package final class ServerCore {
     let secret: [UInt8]
     var sessions: [Int: DeviceSession] = [:]
     var departures: [MailboxDeparture] = []
-    private(set) var lastSequence: Int64
+    package private(set) var lastSequence: Int64
     var lastDeviceID: Int64 = 0
     var lastRegistrationID: Int64 = 0
     /// No stored push expires before this, in unix milliseconds.

@@ -24,7 +24,7 @@ package final class PushService {
     private var lastConnection = 0
     private var turnEvents: [JournalEvent] = []
     private var afterCommit: [(_ isStored: Bool) -> Void] = []
-    /// The store failed and has not worked since; pushes are refused at the door, devices stay connected.
+    /// The store failed and has not worked since: pushes are refused at the door.
     private(set) package var isStoreFailing = false
 
     /// Opens over a store: registry and mailboxes are what the store says. `secret` is taken from the store when it has
@@ -35,6 +35,7 @@ package final class PushService {
         let kept = try store.value("secret")
         if kept == nil { store.setValue("secret", secret) }
         core = try Self.restoredCore(from: store, setup: setup, secret: kept ?? secret, floor: 0, now: now)
+        addDefaults()
         perform(now: now)
         try store.commit()
     }
@@ -73,22 +74,23 @@ package final class PushService {
         var request = APNsRequest(storage: message.bytes)
         for field in message.fields { request.add(name: field.name, value: field.value) }
         request.bodyBytes = message.bodyBytesSeen
+        let body = message.body
         let verdict: Result<Acceptance, APNsReason.Failure> =
             isStoreFailing
             ? .failure(.init(.serviceUnavailable))
             : core.judge(
-                request, session: &connection.session, isJSON: { parser.isValid(message.body.span) }, now: now)
+                request, session: &connection.session, isJSON: { parser.isValid(body.span) }, now: now)
         let answer: ProviderAnswer
         switch verdict {
         case .success(let acceptance):
             let record = accept(acceptance, request, now: now)
             answer = self.answer(record, connection, stream: message.streamID, failure: nil)
-            store.add(record, payload: message.body.span)
-            perform(now: now, current: (record, message.body))
+            store.add(record, payload: body.span)
+            perform(now: now, current: (record, body))
         case .failure(let failure):
             let record = refused(failure.reason, request, connection.session, now: now)
             answer = self.answer(record, connection, stream: message.streamID, failure: failure)
-            if failure.reason != .serviceUnavailable { store.add(record, payload: message.body.span) }
+            if failure.reason != .serviceUnavailable { store.add(record, payload: body.span) }
             perform(now: now)
         }
         answers.append(answer)
@@ -238,7 +240,7 @@ package final class PushService {
         if let current, current.record.sequence == delivery.sequence {
             connection.write(delivery, current.record, payload: current.payload.span, pushID: pushID)
         } else {
-            let found = try? store.withPush(delivery.sequence) { record, payload in
+            let found: Void? = try? store.withPush(delivery.sequence) { record, payload in
                 connection.write(delivery, record, payload: payload, pushID: pushID)
             }
             if found == nil { setup.log("push \(delivery.sequence) could not be read from the store") }
@@ -294,6 +296,19 @@ package final class PushService {
         store.reset(keepingApps: keepingApps, keepingKeys: keepingKeys, lastSequence: core.lastSequence)
         core = try Self.restoredCore(
             from: store, setup: setup, secret: core.secret, floor: core.lastSequence, now: now)
+        addDefaults()
+        perform(now: now)
+    }
+
+    private func addDefaults() {
+        for bundle in setup.bundles where core.registry.app(bundle) == nil {
+            core.addApp(bundle: bundle, team: nil, storageRule: nil)
+        }
+        // The setup's keys win: the file may have changed since the store saw it.
+        for key in setup.keys {
+            core.verifier.add(key)
+            store.save(key)
+        }
     }
 
     private static func restoredCore(

@@ -4,6 +4,9 @@ package import PushCore
 package struct ServiceSetup {
     package var rules = RuleSettings()
     package var identityMode = DeviceIdentityMode.proof
+    /// Apps and keys that are there from the start, and again after a reset; made when missing.
+    package var bundles: [String] = []
+    package var keys: [ProviderKey] = []
     /// One line for people; no tokens, keys or payloads.
     package var log: (String) -> Void = { _ in }
     /// Something without remedy happened: stop the server. The default traps.

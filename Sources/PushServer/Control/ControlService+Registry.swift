@@ -1,0 +1,190 @@
+import PushCore
+import PushCrypto
+import PushHTTP1
+import PushJSON
+import PushStore
+
+extension ControlService {
+    private var registry: Registry { service.core.registry }
+
+    // MARK: Apps
+
+    func apps(_ exchange: HTTP1Exchange, _ bundle: String?) throws(ControlError) {
+        let request = exchange.request
+        guard let bundle else {
+            try allow(["GET", "POST"], request)
+            if request.method == "POST" { return try addApp(exchange) }
+            let apps = registry.apps.values.sorted { $0.bundle < $1.bundle }
+            return exchange.respond(ControlAnswer(200, ["apps": .array(apps.map(json))]).response)
+        }
+        try allow(["GET", "PATCH", "DELETE"], request)
+        guard let app = registry.app(bundle) else { throw .unknownApp(bundle) }
+        switch request.method {
+        case "PATCH":
+            let body = try ControlBody(request, parser: parser, allowed: ["team", "storageRule"])
+            let team = try team(body)
+            let rule = try storageRule(body)
+            if let team { app.team = team }
+            if let rule { app.storageRule = rule }
+            service.core.outputs.append(.save(.app(app)))
+            respondWhenStored(exchange, ControlAnswer(200, json(app)))
+        case "DELETE":
+            service.core.removeApp(app, now: now)
+            respondWhenStored(exchange, ControlAnswer(200, [:]))
+        default: exchange.respond(ControlAnswer(200, json(app)).response)
+        }
+    }
+
+    private func addApp(_ exchange: HTTP1Exchange) throws(ControlError) {
+        let body = try ControlBody(exchange.request, parser: parser, allowed: ["bundle", "team", "storageRule"])
+        let bundle = try body.requiredText("bundle")
+        guard App.isValid(bundle: bundle) else {
+            throw .badField(
+                "bundle", "must be a bundle id: letters, digits, hyphens and periods, without the suffix of a push type")
+        }
+        let team = try team(body)
+        let rule = try storageRule(body)
+        guard let app = service.core.addApp(bundle: bundle, team: team, storageRule: rule) else {
+            throw ControlError(
+                409, "already_exists", "There is an app \(bundle) already.",
+                hint: "PATCH /localpush/v1/apps/\(bundle) changes it.")
+        }
+        respondWhenStored(exchange, ControlAnswer(201, json(app)))
+    }
+
+    private func json(_ app: App) -> JSONValue { DeviceView.json(app, rule: service.core.rule(of: app)) }
+
+    private func team(_ body: ControlBody) throws(ControlError) -> String? {
+        guard let team = try body.text("team") else { return nil }
+        guard !team.isEmpty, team.utf8.count <= 32 else { throw .badField("team", "must have 1 to 32 characters") }
+        return team
+    }
+
+    private func storageRule(_ body: ControlBody) throws(ControlError) -> StorageRule? {
+        guard let text = try body.text("storageRule") else { return nil }
+        guard let rule = StorageRule(text: text) else {
+            throw .badField(
+                "storageRule", "must be one of \(StorageRule.allCases.map(\.text).joined(separator: ", "))")
+        }
+        return rule
+    }
+
+    // MARK: Keys
+
+    func keys(_ exchange: HTTP1Exchange, _ id: String?) throws(ControlError) {
+        let request = exchange.request
+        guard let id else {
+            try allow(["GET", "POST"], request)
+            if request.method == "POST" { return try addKey(exchange) }
+            let keys = service.core.verifier.keys.values.sorted { $0.id < $1.id }
+            return exchange.respond(ControlAnswer(200, ["keys": .array(keys.map(DeviceView.json))]).response)
+        }
+        try allow(["GET", "DELETE"], request)
+        guard let key = service.core.verifier.keys[id] else {
+            throw ControlError(404, "unknown_key", "There is no key \(id).", hint: "GET /localpush/v1/keys lists them.")
+        }
+        guard request.method == "DELETE" else {
+            return exchange.respond(ControlAnswer(200, DeviceView.json(key)).response)
+        }
+        _ = service.core.verifier.remove(keyID: id)
+        service.store.removeKey(id: id)
+        respondWhenStored(exchange, ControlAnswer(200, [:]))
+    }
+
+    private func addKey(_ exchange: HTTP1Exchange) throws(ControlError) {
+        let body = try ControlBody(exchange.request, parser: parser, allowed: ["id", "team", "pem", "environment"])
+        let id = try body.requiredText("id")
+        guard id.utf8.count <= 64 else { throw .badField("id", "must have at most 64 characters") }
+        guard let team = try team(body) else { throw .badField("team", "is missing") }
+        let pem = try body.requiredText("pem")
+        let environment = Self.environment(try body.environment("environment"))
+        guard let publicKey = try? ES256PublicKey(pem: pem) else {
+            throw .badField("pem", "must be a P-256 key in PEM: the text of a .p8 file, or its public half")
+        }
+        guard service.core.verifier.keys[id] == nil else {
+            throw ControlError(
+                409, "already_exists", "There is a key \(id) already.", hint: "DELETE /localpush/v1/keys/\(id) first.")
+        }
+        let key = ProviderKey(id: id, team: team, environment: environment, publicKey: publicKey)
+        service.core.verifier.add(key)
+        service.store.save(key)
+        respondWhenStored(exchange, ControlAnswer(201, DeviceView.json(key)))
+    }
+
+    // MARK: Devices
+
+    func devices(_ exchange: HTTP1Exchange) throws(ControlError) {
+        try allow(["GET", "POST"], exchange.request)
+        guard exchange.request.method == "POST" else {
+            let devices = registry.devices.values.sorted { $0.id < $1.id }
+            return exchange.respond(
+                ControlAnswer(200, ["devices": .array(devices.map(DeviceView.json))]).response)
+        }
+        let body = try ControlBody(
+            exchange.request, parser: parser, allowed: ["app", "name", "environment", "online"])
+        let bundle = try body.text("app") ?? LocalPushDefaults.bundle
+        guard let app = registry.app(bundle) else { throw .unknownApp(bundle) }
+        let name = try deviceName(body)
+        let registration = service.core.addVirtualDevice(
+            app: app, name: name, environment: Self.environment(try body.environment("environment")),
+            isOnline: try body.flag("online") ?? true, now: now)
+        guard case .object(let members) = DeviceView.json(registration.device) else { return }
+        let token = JSONMember("token", .string(registration.token.hex))
+        respondWhenStored(exchange, ControlAnswer(201, .object(members + [token])))
+    }
+
+    private func deviceName(_ body: ControlBody) throws(ControlError) -> String? {
+        guard let name = try body.text("name") else { return nil }
+        guard !name.isEmpty, name.utf8.count <= 128 else { throw .badField("name", "must have 1 to 128 bytes") }
+        return name
+    }
+
+    func findDevice(_ label: String) throws(ControlError) -> Device {
+        guard let id = Device.id(label: label), let device = registry.device(id) else { throw .unknownDevice(label) }
+        return device
+    }
+
+    func device(_ exchange: HTTP1Exchange, _ label: String) throws(ControlError) {
+        try allow(["GET", "PATCH", "DELETE"], exchange.request)
+        let device = try findDevice(label)
+        switch exchange.request.method {
+        case "PATCH": try change(device, exchange)
+        case "DELETE":
+            service.core.removeDevice(device, now: now)
+            respondWhenStored(exchange, ControlAnswer(200, [:]))
+        default: exchange.respond(ControlAnswer(200, DeviceView.json(device)).response)
+        }
+    }
+
+    private func change(_ device: Device, _ exchange: HTTP1Exchange) throws(ControlError) {
+        let body = try ControlBody(
+            exchange.request, parser: parser,
+            allowed: ["online", "registered", "expired", "notificationsEnabled", "name", "app"])
+        let isOnline = try body.flag("online")
+        let isRegistered = try body.flag("registered")
+        let isExpired = try body.flag("expired")
+        let isEnabled = try body.flag("notificationsEnabled")
+        let name = try deviceName(body)
+        let bundle = try body.text("app")
+        if isOnline != nil && !device.isVirtual {
+            throw ControlError(
+                409, "not_virtual", "\(device.label) is a phone with a process of its own: it is online while that runs.",
+                hint: "Only devices made with POST /localpush/v1/devices are switched.")
+        }
+        let registrations = device.registrations.filter { bundle == nil || $0.app.bundle == bundle }
+        if registrations.isEmpty && (isRegistered != nil || isExpired != nil) {
+            throw ControlError(404, "unknown_app", "\(bundle ?? "No app") is not on \(device.label).")
+        }
+        if let name {
+            device.name = name
+            service.core.outputs.append(.save(.device(device)))
+        }
+        if let isEnabled { service.core.setNotificationsEnabled(device, isEnabled) }
+        for registration in registrations {
+            if let isRegistered { service.core.setRegistered(registration, isRegistered, now: now) }
+            if let isExpired { service.core.setExpired(registration, isExpired, now: now) }
+        }
+        if let isOnline { service.core.setOnline(device, isOnline, now: now) }
+        respondWhenStored(exchange, ControlAnswer(200, DeviceView.json(device)))
+    }
+}

@@ -1,0 +1,20 @@
+/// Every limit of the sockets, each with the reason for its number.
+package enum DriverLimits {
+    /// A client that has not finished its handshake by then is no client.
+    package static let handshakeMax: Duration = .seconds(15)
+    /// A provider connection without a request for so long is closed with `IdleTimeout`. Apple's value is not known;
+    /// clients ping after 15 to 60 seconds or live with hours.
+    package static let providerIdleMax: Duration = .seconds(3600)
+    /// Output a slow peer may leave unread before we stop reading from it.
+    package static let outputBytesPause = 256 * 1024
+    /// Output at which a peer that never reads is closed. Devices are bounded earlier, by the in-flight window.
+    package static let outputBytesMax = 4 << 20
+    /// Connections of all surfaces together; more are refused by closing them at once.
+    package static let connectionsMax = 60_000
+    /// After a stop was asked for: how long answers and goodbyes may take to leave.
+    package static let goodbyeMax: Duration = .seconds(2)
+    /// Pushes the journal keeps; older ones that have ended are forgotten while the server has little to do.
+    package static let historyMax: Int64 = 1_000_000
+    /// Rows forgotten at a time, so that a turn stays short.
+    package static let trimRowsMax = 500
+}

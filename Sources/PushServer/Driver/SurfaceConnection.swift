@@ -1,0 +1,198 @@
+import PushBytes
+import PushCore
+import PushHTTP2
+import PushReactor
+import PushTLS
+
+/// One client on one socket: TLS, and above it the surface it came to. Bound to the loop.
+final class SurfaceConnection: SocketHandler, ServiceTransport {
+    /// Which port the client came to.
+    enum Surface {
+        case apns, courier
+    }
+
+    private enum Stack {
+        /// The handshake is not done: nobody knows yet which environment the client wants.
+        case opening
+        case provider(ProviderConnection)
+        case courier(CourierConnection)
+    }
+
+    let surface: Surface
+    private(set) var lastHeard: MonotonicTime
+    private unowned let driver: ServerDriver
+    private let tls: TLSEngine
+    private var stack = Stack.opening
+    private var socket: Socket?
+    private var isEnding = false
+
+    init(driver: ServerDriver, surface: Surface, accepted fd: Int32) throws(TLSError) {
+        self.driver = driver
+        self.surface = surface
+        lastHeard = driver.loop.now
+        tls = try TLSEngine(server: surface == .apns ? driver.apnsTLS : driver.courierTLS)
+        socket = Socket(loop: driver.loop, accepted: fd, handler: self)
+    }
+
+    var isOpening: Bool {
+        if case .opening = stack { true } else { false }
+    }
+
+    // MARK: SocketHandler
+
+    func socketDidReceive(_ socket: Socket, _ bytes: Span<UInt8>) {
+        guard !isEnding else { return }
+        lastHeard = driver.loop.now
+        do throws(TLSError) {
+            try tls.receive(bytes, into: &driver.scratch)
+        } catch {
+            refuse(error)
+            return
+        }
+        if isOpening && tls.isEstablished { open() }
+        if !driver.scratch.isEmpty { receivePlain() }
+        flushTLS()
+        if tls.peerClosed { close() }
+    }
+
+    func socketDidDrain(_ socket: Socket) {
+        if socket.pausesReading { socket.pausesReading = false }
+        tls.releaseMemory()
+    }
+
+    func socketDidClose(_ socket: Socket, _ reason: SocketCloseReason) {
+        isEnding = true
+        if case .courier(let connection) = stack { driver.service.closed(connection, now: driver.moment) }
+        stack = .opening
+        self.socket = nil
+        driver.remove(self)
+    }
+
+    // MARK: ServiceTransport
+
+    func hasOutput() {
+        guard let socket, !isEnding else { return }
+        switch stack {
+        case .opening: return
+        case .courier(let connection): connection.drain(into: &driver.scratch)
+        case .provider(let connection):
+            do throws(HTTP2Error) {
+                try connection.drain(into: &driver.scratch)
+            } catch {
+                close()
+                return
+            }
+        }
+        sendScratch()
+        flushTLS()
+        if case .provider(let connection) = stack, connection.isFinished { close() }
+        if socket.output.count > DriverLimits.outputBytesMax {
+            socket.close(.reset)
+        } else if socket.output.count > DriverLimits.outputBytesPause {
+            socket.pausesReading = true
+        }
+    }
+
+    func end() {
+        guard !isEnding else { return }
+        isEnding = true
+        socket?.close(.fin)
+    }
+
+    // MARK: Ending
+
+    /// Ends the connection politely: TLS's close_notify, then FIN.
+    func close() {
+        guard !isEnding else { return }
+        isEnding = true
+        tls.close()
+        flushTLS()
+        socket?.close(.fin)
+    }
+
+    /// Says GOAWAY to a provider with a reason; a device is just let go.
+    func sayGoodbye(_ reason: Goodbye) {
+        switch stack {
+        case .provider(let connection): connection.shutDown(reason == .shutdown ? .shutdown : .idleTimeout)
+        case .courier, .opening: end()
+        }
+    }
+
+    enum Goodbye {
+        case shutdown, idleTimeout
+    }
+
+    // MARK: Helpers
+
+    private func open() {
+        do throws(HTTP2Error) {
+            switch surface {
+            case .apns:
+                let connection = try driver.service.openProvider(serverName: tls.serverName)
+                connection.transport = self
+                stack = .provider(connection)
+            case .courier:
+                let connection = driver.service.openCourier(serverName: tls.serverName, now: driver.moment)
+                connection.transport = self
+                stack = .courier(connection)
+            }
+        } catch {
+            driver.log("cannot open a connection: \(error)")
+            close()
+        }
+    }
+
+    private func receivePlain() {
+        let moment = driver.moment
+        var failure: String?
+        driver.scratch.withSpan { bytes in
+            switch stack {
+            case .opening: break
+            case .provider(let connection):
+                do throws(HTTP2Error) { try connection.receive(bytes, now: moment) } catch { failure = "\(error)" }
+            case .courier(let connection):
+                do { try connection.receive(bytes, now: moment) } catch { failure = "\(error)" }
+            }
+        }
+        driver.scratch.removeAll()
+        guard let failure else { return }
+        driver.log("\(surface) client broke the protocol: \(failure)")
+        if case .provider(let connection) = stack, (try? connection.drain(into: &driver.scratch)) != nil {
+            sendScratch()
+        }
+        close()
+    }
+
+    /// A client that is no TLS client. One that speaks HTTP in clear gets a readable answer, any other an alert.
+    private func refuse(_ error: TLSError) {
+        driver.scratch.removeAll()
+        driver.log("\(surface) client refused: \(error)")
+        isEnding = true
+        if error.kind == .plainHTTP {
+            let text = "This port speaks TLS only (LocalPush \(surface)). Use https, or the REST port for plain HTTP.\n"
+            socket?.output.append(
+                "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: \(text.utf8.count)\r\n"
+                    + "Connection: close\r\n\r\n\(text)")
+            socket?.wantsFlush()
+        } else {
+            flushTLS()
+        }
+        socket?.close(.fin)
+    }
+
+    private func sendScratch() {
+        guard !driver.scratch.isEmpty else { return }
+        do throws(TLSError) {
+            try driver.scratch.withSpan { bytes throws(TLSError) in try tls.send(bytes) }
+        } catch {
+            close()
+        }
+        driver.scratch.removeAll()
+    }
+
+    private func flushTLS() {
+        guard let socket, tls.waitingBytes > 0 else { return }
+        tls.drain(into: &socket.output)
+        socket.wantsFlush()
+    }
+}
