@@ -61,7 +61,7 @@ start_server() {
     shift 2
     mkdir -p "$folder"
     rm -f "$folder/ready.json"
-    "$binary" serve --apns-port 0 --courier-port 0 --http-port 0 --https-port 0 --broadcast-ports 0,0 \
+    "$binary" serve --apns-port 0 --courier-port 0 --http-port 0 --https-port 0 \
         --ready-file "$folder/ready.json" "$@" >"$folder/server.out" 2>"$folder/server.log" </dev/null &
     server_pid=$!
     for _ in {1..1000}; do
