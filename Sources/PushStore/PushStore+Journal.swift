@@ -79,16 +79,19 @@ extension PushStore {
         try storing { () throws(SQLiteError) in
             let statement = try database.prepare(
                 """
-                SELECT sequence, registration, topic, expires_at, is_storable, priority FROM pushes p
+                SELECT sequence, registration, topic, expires_at, is_storable, priority, EXISTS (
+                    SELECT 1 FROM events e WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone = 3)
+                FROM pushes p
                 WHERE reason IS NULL AND NOT EXISTS (
                     SELECT 1 FROM events e
                     WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone IN (4, 17, 18, 19))
                 ORDER BY sequence
                 """)
             while try statement.step() {
-                let entry = MailboxEntry(
+                var entry = MailboxEntry(
                     sequence: statement.integer(0), expiresAt: statement.integer(3),
                     isStorable: statement.integer(4) != 0, priority: UInt8(statement.integer(5)))
+                entry.wasSent = statement.integer(6) != 0
                 body(statement.integer(1), statement.text(2), entry)
             }
         }

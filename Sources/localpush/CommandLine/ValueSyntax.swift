@@ -1,0 +1,108 @@
+/// How the value of an option is written: its placeholder in help, its parser, and what a shell can complete.
+struct ValueSyntax<Value: Sendable>: Sendable {
+    let placeholder: String
+    /// Ends the sentence "--name takes …".
+    let expectation: String
+    let completion: ValueCompletion
+    /// `nil` when the text is not such a value.
+    let parse: @Sendable (String) -> Value?
+}
+
+/// What a shell may offer in the place of a value.
+enum ValueCompletion: Sendable, Equatable {
+    case nothing
+    case file
+    case directory
+    case choices([String])
+}
+
+extension ValueSyntax<String> {
+    /// Any text that is not empty.
+    static func text(_ placeholder: String) -> ValueSyntax {
+        ValueSyntax(placeholder: placeholder, expectation: "text that is not empty", completion: .nothing) {
+            $0.isEmpty ? nil : $0
+        }
+    }
+
+    /// Any text; empty counts.
+    static func anyText(_ placeholder: String) -> ValueSyntax {
+        ValueSyntax(placeholder: placeholder, expectation: "text", completion: .nothing) { $0 }
+    }
+
+    static func file(_ placeholder: String = "FILE") -> ValueSyntax {
+        ValueSyntax(placeholder: placeholder, expectation: "the name of a file", completion: .file) {
+            $0.isEmpty ? nil : $0
+        }
+    }
+
+    static var directory: ValueSyntax {
+        ValueSyntax(placeholder: "DIR", expectation: "the name of a directory", completion: .directory) {
+            $0.isEmpty ? nil : $0
+        }
+    }
+
+    /// `placeholder` is for lists too long to stand beside the option's name.
+    static func choice(_ choices: [String], placeholder: String? = nil) -> ValueSyntax {
+        ValueSyntax(
+            placeholder: placeholder ?? choices.joined(separator: "|"),
+            expectation: "one of \(choices.joined(separator: ", "))",
+            completion: .choices(choices)
+        ) {
+            choices.contains($0) ? $0 : nil
+        }
+    }
+}
+
+extension ValueSyntax<Int> {
+    static func integer(_ placeholder: String, _ range: ClosedRange<Int>) -> ValueSyntax {
+        ValueSyntax(
+            placeholder: placeholder, expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            completion: .nothing
+        ) {
+            guard let number = Int($0), range.contains(number) else { return nil }
+            return number
+        }
+    }
+}
+
+extension ValueSyntax<UInt64> {
+    static func seed(_ placeholder: String) -> ValueSyntax {
+        ValueSyntax(
+            placeholder: placeholder, expectation: "a whole number from 0 to \(UInt64.max)", completion: .nothing
+        ) { UInt64($0) }
+    }
+}
+
+extension ValueSyntax<Double> {
+    /// A number above zero.
+    static func positiveNumber(_ placeholder: String) -> ValueSyntax {
+        ValueSyntax(placeholder: placeholder, expectation: "a number above 0", completion: .nothing) {
+            guard let number = Double($0), number > 0, number.isFinite else { return nil }
+            return number
+        }
+    }
+}
+
+extension ValueSyntax<UInt16> {
+    /// A TCP port; 0 picks a free one.
+    static var port: ValueSyntax {
+        ValueSyntax(placeholder: "PORT", expectation: "a port from 0 to 65535", completion: .nothing) { UInt16($0) }
+    }
+}
+
+extension ValueSyntax<Duration> {
+    static var duration: ValueSyntax {
+        ValueSyntax(
+            placeholder: "TIME", expectation: "a duration such as 250ms, 5s, 2m or 1h", completion: .nothing
+        ) { DurationText.parse($0) }
+    }
+}
+
+extension ValueSyntax<HostAndPort> {
+    static var hostAndPort: ValueSyntax {
+        ValueSyntax(
+            placeholder: "HOST:PORT", expectation: "a host and a port such as 127.0.0.1:5223 or [::1]:5223",
+            completion: .nothing
+        ) { HostAndPort($0) }
+    }
+}

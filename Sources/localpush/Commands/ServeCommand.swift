@@ -1,0 +1,63 @@
+internal import PushReactor
+internal import PushServer
+
+enum ServeCommand {
+    private static let readyFile = Option.value(
+        "ready-file", .file(), "Write the ready line here too; the file is gone before and after.")
+
+    static let declaration: Command = Command(
+        name: "serve",
+        summary: "runs the server until it is interrupted",
+        discussion: [
+            "Prints one line of JSON on standard output when every port is open: where each surface listens, the "
+                + "authority to trust and a key to sign with. Logs go to standard error. SIGINT and SIGTERM end it in "
+                + "order: what was accepted is answered and stored; a second one ends it at once."
+        ],
+        options: ServeOptions.declarations + [readyFile.declaration],
+        commonOptions: CommonOption.plain,
+        examples: [
+            .init("localpush serve", "On the default ports, with its state in .localpush."),
+            .init(
+                "localpush serve --ephemeral --apns-port 0 --courier-port 0 --http-port 0 --https-port 0",
+                "For one test run, on free ports."),
+            .init("localpush serve --durability disk --data /srv/push", "An accepted push survives a power cut."),
+        ],
+        run: run)
+
+    private static func run(_ arguments: Arguments) throws -> ExitCode {
+        let configuration = try ServeOptions.configuration(arguments)
+        let file = arguments[readyFile]
+        MachineSurvey.raiseFileLimit()
+        if let file { Files.remove(file) }
+        let server: LocalPushServer
+        do {
+            server = try LocalPushServer.start(configuration) { Terminal.errorLine("localpush: \($0)") }
+        } catch {
+            throw CommandFailure(TextQuote.plain("\(error)"))
+        }
+        let line = JSONText.line(server.ready.json) + "\n"
+        if let file { try Files.replace(file, with: line) }
+        Terminal.out(line)
+        try waitForSignal(toStop: server)
+        if let file { Files.remove(file) }
+        return .done
+    }
+
+    /// Returns when the server has stopped.
+    private static func waitForSignal(toStop server: LocalPushServer) throws {
+        let loop = try EventLoop()
+        var isStopping = false
+        let stopped = Inbox<Void>(loop: loop) { loop.stop() }
+        for signal in TerminationSignal.all {
+            loop.onSignal(signal) {
+                if isStopping { TerminationSignal.exitAtOnce() }
+                isStopping = true
+                Task {
+                    await server.stop()
+                    stopped.post(())
+                }
+            }
+        }
+        loop.run()
+    }
+}
