@@ -77,3 +77,15 @@ start_server() {
     server_pid=
     return 1
 }
+
+# Flags of every build, so that one script does not undo the work of another.
+# shellcheck disable=SC2034 # used by those who source this file
+readonly build_flags=(-Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error)
+
+# build_release: builds the program with optimisation; sets `program` to it.
+program=
+build_release() {
+    swift build -c release --package-path "$root" --product localpush "${build_flags[@]}" || return
+    # shellcheck disable=SC2034 # for the caller
+    program=$root/.build/release/localpush
+}

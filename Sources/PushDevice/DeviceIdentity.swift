@@ -1,5 +1,5 @@
 internal import PushBytes
-internal import PushCourier
+package import PushCourier
 package import PushCrypto
 
 /// Who a device is: a key and a certificate that it signs itself. The server derives the base token from it.
@@ -25,7 +25,7 @@ package struct DeviceIdentity: Sendable {
     }
 
     /// The first frame, with the proof that we hold the key: a signature over the time and random bytes.
-    func connectFrame(
+    package func connectFrame(
         baseToken: [UInt8]?, clockMilliseconds: Int64, random: [UInt8]
     ) throws -> CourierConnect {
         precondition(random.count == 8, "a nonce has eight random bytes")

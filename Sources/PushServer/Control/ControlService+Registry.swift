@@ -135,7 +135,9 @@ extension ControlService {
 
     private func deviceName(_ body: ControlBody) throws(ControlError) -> String? {
         guard let name = try body.text("name") else { return nil }
-        guard !name.isEmpty, name.utf8.count <= 128 else { throw .badField("name", "must have 1 to 128 bytes") }
+        guard !name.isEmpty, name.utf8.count <= ServerCore.nameBytesMax else {
+            throw .badField("name", "must have 1 to \(ServerCore.nameBytesMax) bytes")
+        }
         return name
     }
 

@@ -38,12 +38,18 @@ extension ServerCore {
         return addRegistration(device, topic, token: appToken(of: device, topic), now: now)
     }
 
-    func addDevice(identity: [UInt8], environment: PushEnvironment, isVirtual: Bool, now: Moment) -> Device {
+    /// Longest name of a device, in bytes; a longer one is not taken.
+    package static var nameBytesMax: Int { 128 }
+
+    func addDevice(
+        identity: [UInt8], environment: PushEnvironment, isVirtual: Bool, name: String? = nil, now: Moment
+    ) -> Device {
+        let given = name.flatMap { $0.isEmpty || $0.utf8.count > Self.nameBytesMax ? nil : $0 }
         lastDeviceID += 1
         // Without an identity of its own a device gets one from its number, which is never used again.
         let origin = identity.isEmpty ? Array("device \(lastDeviceID)".utf8) : identity
         let device = Device(
-            id: lastDeviceID, name: "phone \(lastDeviceID)", identity: identity,
+            id: lastDeviceID, name: given ?? "phone \(lastDeviceID)", identity: identity,
             baseToken: HMACSHA256.authenticate(origin, key: secret), environment: environment, isVirtual: isVirtual,
             isSwitchedOn: isVirtual)
         registry.add(device)

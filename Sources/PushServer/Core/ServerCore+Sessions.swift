@@ -29,10 +29,6 @@ extension ServerCore {
         if let older = device.session { end(older, why: "the same device connected again", now: now) }
         session.bind(to: device)
         device.session = session
-        if let name = message.hardwareModel, !name.isEmpty, name != device.name, name.utf8.count <= 128 {
-            device.name = name
-            outputs.append(.save(.device(device)))
-        }
         let token = message.baseToken == device.baseToken ? nil : device.baseToken
         outputs.append(.reply(connection: connection, .accepted(baseToken: token)))
         journal(.connected, device: device, now: now)
@@ -141,7 +137,9 @@ extension ServerCore {
             let identity = certificate.fingerprint + [environment.rawValue]
             let known = registry.device(identity: identity)
             if let token = message.baseToken, token != known?.baseToken { return nil }
-            return known ?? addDevice(identity: identity, environment: environment, isVirtual: false, now: now)
+            return known
+                ?? addDevice(
+                    identity: identity, environment: environment, isVirtual: false, name: certificate.commonName, now: now)
         }
     }
 }

@@ -1,3 +1,4 @@
+import PushBytes
 package import PushCore
 package import PushHTTP2
 import PushJSON
@@ -278,6 +279,8 @@ package final class PushService {
 
     /// Forgets what is not stored: the core is made anew from the store.
     private func rebuild(now: Moment) {
+        // What was written in this turn speaks of pushes that are not stored: it must not leave.
+        for connection in couriers.values { connection.output.removeAll() }
         endAllCouriers()
         core.outputs.removeAll()
         turnEvents.removeAll()
