@@ -62,13 +62,8 @@ start_server() {
     shift 2
     mkdir -p "$folder"
     rm -f "$folder/ready.json"
-<<<<<<< HEAD
-    "$binary" serve --apns-port 0 --courier-port 0 --http-port 0 --https-port 0 \
-        --ready-file "$folder/ready.json" "$@" >"$folder/server.out" 2>"$folder/server.log" </dev/null &
-=======
     "$binary" serve "${free_ports[@]}" --ready-file "$folder/ready.json" "$@" \
         >"$folder/server.out" 2>"$folder/server.log" </dev/null &
->>>>>>> w-tools
     server_pid=$!
     for _ in {1..1000}; do
         if [[ -s $folder/ready.json ]] && ready=$(<"$folder/ready.json") && [[ $ready == *'}' ]]; then
