@@ -332,7 +332,8 @@ private struct NaiveMailbox {
                 && (isThere || rule == .ideal || inside.count { !sent.contains($0) } <= 1)
                 && (isThere || mailbox.inFlightCount == 0)
             guard isSame && holds else {
-                Issue.record("\(isSame ? "an invariant broke" : "model differs") after \(what), step \(step), SEED=\(seed)")
+                let problem = isSame ? "an invariant broke" : "the model differs"
+                Issue.record("\(problem) after \(what), step \(step), SEED=\(seed)")
                 return false
             }
         }

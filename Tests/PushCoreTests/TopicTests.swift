@@ -75,7 +75,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["localhost", "127.0.0.1:8443", "[::1]:8443", "", "push.example.com", "api.push.apple.com.evil", ":"])
+    @Test(arguments: [
+        "localhost", "127.0.0.1:8443", "[::1]:8443", "", "push.example.com", "api.push.apple.com.evil", ":",
+    ])
     func otherNamesMeanTheLocalSetting(host: String) {
         for local in PushEnvironment.allCases {
             #expect(PushEnvironment.named(by: host, local: local) == local)
