@@ -11,7 +11,14 @@ package struct ProviderSession {
     var epoch: ProviderKeyEpoch?
     var topic: Topic?
 
-    package init(environment: PushEnvironment) { self.environment = environment }
+    /// The name the last request was sent to, and what it means.
+    var authorityBytes: [UInt8] = []
+    var authorityEnvironment: PushEnvironment
+
+    package init(environment: PushEnvironment) {
+        self.environment = environment
+        authorityEnvironment = environment
+    }
 }
 
 /// A request that passed every rule.

@@ -1,3 +1,4 @@
+import PushBytes
 package import PushCore
 
 extension ServerCore {
@@ -12,7 +13,7 @@ extension ServerCore {
         case .success(let range): tokenRange = range
         }
         if request.hasDuplicates { return .failure(.init(.duplicateHeaders)) }
-        let environment = environment(of: request, session: session)
+        let environment = environment(of: request, session: &session)
         if let reason = authenticate(request, session: &session, environment: environment, now: now) {
             return .failure(.init(reason))
         }
@@ -50,22 +51,22 @@ extension ServerCore {
     /// The number of a request that was refused: refusals stand in the journal, too.
     package func refuse() -> Int64 { nextSequence() }
 
-    package func environment(of request: APNsRequest, session: ProviderSession) -> PushEnvironment {
-        guard let authority = request.authority, request.storage[authority].last != nil else {
-            return session.environment
-        }
-        // Apple's names begin with a letter and are long; an address or localhost needs no look.
-        guard authority.count >= 14 else { return session.environment }
-        return PushEnvironment.named(
-            by: String(decoding: request.storage[authority], as: UTF8.self), local: session.environment)
+    /// The environment a request is for: by the name it was sent to, else the connection's. Remembers the last name.
+    package func environment(of request: APNsRequest, session: inout ProviderSession) -> PushEnvironment {
+        guard let authority = request.authority, !authority.isEmpty else { return session.environment }
+        if request.storage.matches(authority, session.authorityBytes) { return session.authorityEnvironment }
+        session.authorityBytes = Array(request.storage[authority])
+        session.authorityEnvironment = PushEnvironment.named(
+            by: String(decoding: session.authorityBytes, as: UTF8.self), local: session.environment)
+        return session.authorityEnvironment
     }
 
     private func authenticate(
         _ request: APNsRequest, session: inout ProviderSession, environment: PushEnvironment, now: Moment
     ) -> APNsReason? {
         guard let range = APNsRules.bearerToken(request) else { return .missingProviderToken }
-        let token = request.storage[range]
-        if session.epoch !== verifier.epoch || !token.elementsEqual(session.tokenBytes) {
+        if session.epoch !== verifier.epoch || !request.storage.matches(range, session.tokenBytes) {
+            let token = request.storage[range]
             guard let claims = verifier.claims(of: token) else { return .invalidProviderToken }
             if let bound = session.claims, bound.team != claims.team { return .invalidProviderToken }
             session.claims = claims
@@ -82,8 +83,10 @@ extension ServerCore {
         _ request: APNsRequest, session: inout ProviderSession
     ) -> Result<Topic, APNsReason.Failure> {
         guard let range = request.topic, !range.isEmpty else { return .failure(.init(.missingTopic)) }
+        if let last = session.topic, request.storage.matches(range, last.bytes), mayUse(last, session) {
+            return .success(last)
+        }
         let name = request.storage[range]
-        if let last = session.topic, name.elementsEqual(last.bytes), mayUse(last, session) { return .success(last) }
         guard name.count <= CoreLimits.topicBytesMax else { return .failure(.init(.badTopic)) }
         if let known = registry.topic(named: Array(name)) {
             guard mayUse(known, session) else { return .failure(.init(.topicDisallowed)) }

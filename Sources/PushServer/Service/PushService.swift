@@ -89,7 +89,7 @@ package final class PushService {
             store.add(record, payload: body.span)
             perform(now: now, current: (record, body))
         case .failure(let failure):
-            let record = refused(failure.reason, request, connection.session, now: now)
+            let record = refused(failure.reason, request, &connection.session, now: now)
             answer = self.answer(record, connection, stream: message.streamID, failure: failure)
             if failure.reason != .serviceUnavailable { store.add(record, payload: body.span) }
             perform(now: now)
@@ -119,14 +119,14 @@ package final class PushService {
     }
 
     private func refused(
-        _ reason: APNsReason, _ request: APNsRequest, _ session: ProviderSession, now: Moment
+        _ reason: APNsReason, _ request: APNsRequest, _ session: inout ProviderSession, now: Moment
     ) -> PushRecord {
         let sequence = core.refuse()
         let id = request.id.flatMap { APNsID(textIn: request.storage, $0) }
         let registration = RefusalDetail.token(request).flatMap { core.registry.registration($0) }
         var record = PushRecord(
             sequence: sequence, id: id, registration: registration?.id ?? 0, at: now.unixMilliseconds, reason: reason,
-            environment: core.environment(of: request, session: session))
+            environment: core.environment(of: request, session: &session))
         if let registration { Self.link(&record, to: registration) }
         record.topic = RefusalDetail.shortened(request, request.topic)
         record.detail = RefusalDetail.offence(reason, request)
