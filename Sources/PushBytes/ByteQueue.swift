@@ -66,9 +66,21 @@ public struct ByteQueue: Sendable {
         tail += bytes.count
     }
 
-    /// Appends an integer in network order (most significant byte first).
+    /// Appends an integer in network order (most significant byte first), as wide as its type: at most 8 bytes.
+    // Inlinable, since the generic form costs as much as ten appended bytes when it is called from another module.
+    @inlinable
     public mutating func appendBigEndian<Integer: FixedWidthInteger>(_ value: Integer) {
-        withUnsafeBytes(of: value.bigEndian) { append($0) }
+        appendBigEndian(UInt64(truncatingIfNeeded: value), byteCount: Integer.bitWidth / 8)
+    }
+
+    /// Appends the `byteCount` (at most 8) low bytes of `value` in network order.
+    public mutating func appendBigEndian(_ value: UInt64, byteCount: Int) {
+        precondition(byteCount > 0 && byteCount <= 8, "one to eight bytes are written")
+        reserve(8)
+        let leftmost = (value << UInt64(64 - 8 * byteCount)).bigEndian
+        let at = tail
+        storage.withUnsafeMutableBytes { $0.storeBytes(of: leftmost, toByteOffset: at, as: UInt64.self) }
+        tail += byteCount
     }
 
     /// Overwrites four readable bytes at `index` with `value` in network order: how a length is filled in afterwards.

@@ -21,8 +21,7 @@ package struct CourierFrame: Equatable, Sendable {
 
     /// The first item with this id. A slice keeps the indices of the payload: do not expect it to start at 0.
     package func item(_ id: UInt8) -> ArraySlice<UInt8>? {
-        for item in items where item.id == id { return item.value }
-        return nil
+        range(id).map { payload[$0] }
     }
 
     /// All items with this id, in order: how the protocol writes a list.
@@ -32,8 +31,10 @@ package struct CourierFrame: Equatable, Sendable {
 
     /// The first item with this id as a number; `nil` when it is absent or not exactly as wide as `Integer`.
     package func integer<Integer: FixedWidthInteger & UnsignedInteger>(_ id: UInt8, as: Integer.Type) -> Integer? {
-        guard let value = item(id), value.count == Integer.bitWidth / 8 else { return nil }
-        return value.reduce(0) { $0 << 8 | Integer($1) }
+        guard let range = range(id), range.count == Integer.bitWidth / 8 else { return nil }
+        var value: Integer = 0
+        for index in range { value = value << 8 | Integer(payload[index]) }
+        return value
     }
 
     /// Takes over the frame in `queue[range]`, reusing the room of this frame's payload.
@@ -42,6 +43,18 @@ package struct CourierFrame: Equatable, Sendable {
         payload.removeAll(keepingCapacity: true)
         queue.copy(range, to: &payload)
         try checkItems()
+    }
+
+    /// Where the value of the first item with this id lies.
+    private func range(_ id: UInt8) -> Range<Int>? {
+        var index = 0
+        while index < payload.count {
+            let start = index + 3
+            let end = start + (Int(payload[index + 1]) << 8 | Int(payload[index + 2]))
+            if payload[index] == id { return start..<end }
+            index = end
+        }
+        return nil
     }
 
     private func checkItems() throws(CourierError) {

@@ -48,8 +48,7 @@ package struct CourierWriter {
 
     private func head(_ id: UInt8, _ bytes: Int, in queue: inout ByteQueue) {
         precondition(bytes <= Self.itemBytesMax, "an item holds at most 65,535 bytes")
-        queue.append(id)
-        queue.appendBigEndian(UInt16(bytes))
+        queue.appendBigEndian(UInt64(id) << 16 | UInt64(bytes), byteCount: 3)
     }
 }
 

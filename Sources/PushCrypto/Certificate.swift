@@ -73,11 +73,17 @@ package final class Certificate: @unchecked Sendable {
         return (0..<OPENSSL_sk_num(names)).compactMap { Self.text(OPENSSL_sk_value(names, $0)) }
     }
 
-    /// True when `issuer` is named as the issuer here and its key made the signature.
+    /// True when `issuer` is named as the issuer here, may sign certificates, and its key made the signature.
     package func isIssued(by issuer: Certificate) -> Bool {
         defer { ERR_clear_error() }
         return X509_check_issued(issuer.pointer, pointer) == X509_V_OK
             && X509_verify(pointer, X509_get0_pubkey(issuer.pointer)) == 1
+    }
+
+    /// True when `key` is the private half of the key in here.
+    package func belongs(to key: ES256PrivateKey) -> Bool {
+        defer { ERR_clear_error() }
+        return X509_check_private_key(pointer, key.handle.pointer) == 1
     }
 
     /// Checks RSASSA-PKCS1-v1_5 with SHA-1; false also when the certificate's key is not RSA.

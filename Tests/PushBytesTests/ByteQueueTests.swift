@@ -57,6 +57,11 @@ struct ByteQueueTests {
         queue.appendBigEndian(UInt32(0x0405_0607))
         queue.appendBigEndian(UInt64(0x0809_0A0B_0C0D_0E0F))
         #expect(queue.bytes == Array(1...15))
+        queue.appendBigEndian(0x1122_3344, byteCount: 3)
+        queue.appendBigEndian(Int16(-2))
+        #expect(queue.bytes == Array(1...15) + [0x22, 0x33, 0x44, 0xFF, 0xFE])
+        queue = ByteQueue(capacity: 15)
+        queue.append(Array(1...15))
         queue.consume(2)
         queue.overwriteBigEndian(0xAABB_CCDD, at: 1)
         #expect(queue.bytes == [3, 0xAA, 0xBB, 0xCC, 0xDD] + Array(8...15))
@@ -110,7 +115,7 @@ private struct QueueAndModel {
     mutating func perform(_ random: inout SeededRandom) {
         let bytes = random.bytes(
             Int.random(in: 0...(Int.random(in: 0..<8, using: &random) == 0 ? 900 : 40), using: &random))
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
         case 0:
             queue.append(0x5A)
             model.append(0x5A)
@@ -127,6 +132,11 @@ private struct QueueAndModel {
             queue.append("grüß" + String(bytes.count))
             model += Array(("grüß" + String(bytes.count)).utf8)
         case 5: write(bytes)
+        case 12:
+            let value = random.next()
+            let count = Int.random(in: 1...8, using: &random)
+            queue.appendBigEndian(value, byteCount: count)
+            model += (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * (count - 1 - $0))) }
         case 6...8:
             let count = Int.random(in: 0...model.count, using: &random)
             queue.consume(count)

@@ -140,6 +140,8 @@ struct ValidityTests {
         let long = "[" + String(repeating: "1,", count: 100_000) + "1]"
         #expect(try parser.parse(long).arrayValue?.count == 100_001)
         #expect(parser.retainedBytes == 0)
+        #expect(isValid(Array(long.utf8), parser))
+        #expect(parser.retainedBytes == 0)
         #expect(isValid(Array("[2]".utf8), parser))
     }
 

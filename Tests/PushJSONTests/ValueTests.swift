@@ -49,6 +49,17 @@ struct ValueTests {
         #expect(throws: JSONError.self) { try parser.parse("1" + String(repeating: "0", count: 400)) }
     }
 
+    /// Each of these numbers takes two bytes more in the second reading than the text has.
+    @Test func theSecondReadingHasRoomForItsLongerText() throws {
+        let numbers = [String](repeating: "-9223372036854775809", count: 390).joined(separator: ",")
+        let text = "[" + numbers + "]"
+        #expect(text.utf8.count == 8191)
+        let isValid = parser.isValid(Array("[]".utf8).span)
+        #expect(isValid && parser.retainedBytes == 8192)
+        #expect(try parser.parse(text).arrayValue == Array(repeating: .double(-0x1p63), count: 390))
+        #expect(parser.retainedBytes == 16384)
+    }
+
     @Test func anyValueComesBackFromItsText() throws {
         let seed = testSeed()
         for round in 0..<2000 {

@@ -25,7 +25,9 @@ import Testing
 
     /// Each flight cut once, at every position.
     @Test func firstFlightMayBeCutAnywhere() throws {
-        let length = try { let client = try TLSPair().client; return client.waitingBytes }()
+        let length = try {
+            let client = try TLSPair().client; return client.waitingBytes
+        }()
         #expect(length > 100)
         for cut in 0...length {
             let pair = try TLSPair()
