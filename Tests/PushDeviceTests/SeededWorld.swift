@@ -209,6 +209,7 @@ struct SeededWorld {
         isLinkUp = false
         isFiltered = false
         flights = []
+        nextMessageID = 1
         lastFrameTime = [now, now]
         if chance(10) {
             let reason = DisconnectReason(.connectionFailed, "refused")
