@@ -92,6 +92,8 @@ public final class PushDevice: Sendable {
             await Reply.wait { reply in
                 door.post(
                     .token(DeviceDriver.TokenRequest(id: id, topic: topic, timeout: timeout, reply: reply)))
+                // A cancellation from before the request would overtake it.
+                if Task.isCancelled { door.post(.cancelToken(id)) }
             }
         } onCancel: {
             door.post(.cancelToken(id))

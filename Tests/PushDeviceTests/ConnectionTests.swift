@@ -264,7 +264,8 @@ final class Rig: DeviceConnectionHandler {
         // Every seventh step fails for a while, whatever it is.
         file.injectedFailure = { _ in
             step += 1
-            return step < 200 && step.isMultiple(of: 7) ? SQLiteError(code: 13, message: "full", operation: "test") : nil
+            return step < 200 && step.isMultiple(of: 7)
+                ? SQLiteError(code: 13, message: "full", operation: "test") : nil
         }
         for number in 1...40 {
             rig.courier.push([UInt8(number)])
@@ -294,6 +295,19 @@ final class Rig: DeviceConnectionHandler {
         #expect(rig.payloads == (1...30).map { [UInt8($0)] })
         try rig.turn("acknowledged") { rig.courier.waiting.isEmpty }
         #expect(rig.count(.catchingUp) >= 5)
+        try rig.finish()
+    }
+
+    @Test func aServerThatDoesNotReadIsLeft() throws {
+        var limits = DeviceLimits()
+        limits.outputBytesMax = 4000
+        try rig.connect(trusting: identity.authority, limits: limits)
+        try rig.turn("online") { rig.connection.isOnline }
+        // A hundred acknowledgements in one turn are more than may wait.
+        for number in 1...100 { rig.courier.push([UInt8(number)]) }
+        try rig.turn("left") { rig.lastReason?.detail.contains("does not read") == true }
+        // They are durable nevertheless.
+        #expect(rig.messages.count == 100)
         try rig.finish()
     }
 

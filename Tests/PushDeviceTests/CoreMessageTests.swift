@@ -1,3 +1,4 @@
+import PushBytes
 import PushCourier
 import PushCrypto
 import Testing
@@ -228,5 +229,32 @@ import Testing
         var harness = CoreHarness()
         #expect(harness.step(.setTopics([DeviceTopic("com.example.other")])).isEmpty)
         #expect(try harness.goOnline().tokenRequests == ["com.example.other"])
+    }
+
+    // MARK: Anything at all
+
+    /// Whatever a server sends in whatever order: no trap, and always a deadline ahead.
+    @Test func arbitraryFramesNeverWedgeTheCore() throws {
+        let values: [[UInt8]] = [
+            [], [0], [2], exampleHash, exampleAppToken, [0, 0, 0, 1], [UInt8](repeating: 0xFF, count: 8), [0x10, 0x00],
+        ]
+        for seed in 0..<500 as Range<UInt64> {
+            var random = SeededRandom(seed: seed)
+            var harness = CoreHarness()
+            _ = harness.step(.start)
+            for _ in 0..<200 {
+                var payload: [UInt8] = []
+                for _ in 0..<Int.random(in: 0...5, using: &random) {
+                    let value = values.randomElement(using: &random)!
+                    payload += [UInt8.random(in: 0...13, using: &random), 0, UInt8(value.count)] + value
+                }
+                let command = UInt8.random(in: 0x06...0x15, using: &random)
+                var outputs = harness.step(.frame(try CourierFrame(command: command, payload: payload)))
+                for arrival in outputs.arrivals { outputs += harness.step(.stored(arrival.receipt, isNew: true)) }
+                if outputs.lost != nil { outputs += try harness.timer() }
+                if outputs.contains(.connect) { _ = harness.step(.connected) }
+                #expect(harness.core.nextDeadline != nil, "seed \(seed)")
+            }
+        }
     }
 }

@@ -184,6 +184,28 @@ final class RemoteCourier: Sendable {
         await courier.stop()
     }
 
+    @Test func stoppedDevicesLeaveNoDescriptorsBehind() async {
+        await #expect(processExitsWith: .success) {
+            func descriptors() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            }
+            let directory = try TemporaryDirectory()
+            var configuration = DeviceConfiguration(trust: .system, topics: [exampleTopic])
+            configuration.port = 1
+            configuration.timing = Rig.timing
+            configuration.stateDirectory = directory.file("state")
+            var counts: [Int] = []
+            for _ in 0..<4 {
+                let device = PushDevice(configuration)
+                try await device.start()
+                for await case .disconnected in device.events { break }
+                await device.stop()
+                counts.append(try descriptors())
+            }
+            #expect(Set(counts).count == 1)
+        }
+    }
+
     // MARK: Errors
 
     @Test func tokenOfAnUntrustedServerIsRefusedAtOnce() async throws {
@@ -218,9 +240,13 @@ final class RemoteCourier: Sendable {
         try await device.start()
         let unknown = await #expect(throws: DeviceError.self) { try await device.token(for: "com.example.none") }
         #expect(unknown?.kind == .configuration)
-        let cancelled = Task { try await device.token(for: exampleTopic) }
-        cancelled.cancel()
-        await #expect(throws: DeviceError.self) { try await cancelled.value }
+        for isEarly in [true, false] {
+            let cancelled = Task { try await device.token(for: exampleTopic, timeout: .seconds(86_400)) }
+            if !isEarly { _ = try? await device.token(for: exampleTopic, timeout: .milliseconds(1)) }
+            cancelled.cancel()
+            let error = await #expect(throws: DeviceError.self) { try await cancelled.value }
+            #expect(error?.kind == .stopped)
+        }
         let waiting = Task { try await device.token(for: exampleTopic) }
         while await courier.ask({ $0.filters.isEmpty }) { await Task.yield() }
         await device.stop()
