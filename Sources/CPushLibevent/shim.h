@@ -8,6 +8,7 @@
 #include <event2/http.h>
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
 
 /* Swift's Glibc has no eventfd and sees accept4 without its address types. */
 static inline int push_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }

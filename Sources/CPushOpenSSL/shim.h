@@ -3,7 +3,9 @@
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/decoder.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -20,6 +22,10 @@ static inline EVP_PKEY *cpush_generate_p256(void) { return EVP_EC_gen("P-256"); 
 
 // EVP_RSA_gen is a macro over a variadic function.
 static inline EVP_PKEY *cpush_generate_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }
+
+// EVP_PKEY_KEYPAIR and EVP_PKEY_PUBLIC_KEY are macros over macros.
+static const int cpush_select_key_pair = EVP_PKEY_KEYPAIR;
+static const int cpush_select_public_key = EVP_PKEY_PUBLIC_KEY;
 
 // BIO_get_mem_data is a function-like macro.
 static inline long cpush_bio_memory(BIO *bio, char **start) { return BIO_get_mem_data(bio, start); }

@@ -27,11 +27,12 @@ package final class Certificate: @unchecked Sendable {
 
     /// Reads the first certificate in `pem`.
     package convenience init(pem: String) throws {
-        guard let parsed = PEM.read(pem, { PEM_read_bio_X509($0, nil, PEM.refusePassphrase, nil) }) else {
-            throw CryptoError.takeLast("read a certificate")
-        }
-        defer { X509_free(parsed) }
-        try self.init(der: Self.encode(parsed))
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var count = 0
+        defer { CRYPTO_free(bytes, "", 0) }
+        let found = PEM.read(pem) { PEM_bytes_read_bio(&bytes, &count, nil, PEM_STRING_X509, $0, nil, nil) }
+        guard found == 1 else { throw CryptoError.takeLast("read a certificate") }
+        try self.init(der: Array(UnsafeBufferPointer(start: bytes, count: count)))
     }
 
     deinit { X509_free(pointer) }

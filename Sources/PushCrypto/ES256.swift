@@ -15,7 +15,7 @@ package final class ES256PrivateKey: Sendable {
 
     /// Reads PKCS#8 ("BEGIN PRIVATE KEY", as in a `.p8` file) or SEC1 ("BEGIN EC PRIVATE KEY"), not encrypted.
     package init(pem: String) throws {
-        handle = try KeyHandle(privatePEM: pem)
+        handle = try KeyHandle(likelyCurvePEM: pem)
         guard handle.isP256() else { throw CryptoError("read a private key", reason: "not a P-256 key") }
         publicKey = ES256PublicKey(handle.publicHalf())
     }
@@ -43,7 +43,7 @@ package final class ES256PublicKey: Sendable {
         if let found = PEM.read(pem, { PEM_read_bio_PUBKEY($0, nil, PEM.refusePassphrase, nil) }) {
             key = KeyHandle(owning: found)
         } else {
-            key = try KeyHandle(privatePEM: pem).publicHalf()
+            key = try KeyHandle(likelyCurvePEM: pem).publicHalf()
         }
         guard key.isP256() else { throw CryptoError("read a public key", reason: "not a P-256 key") }
         handle = key

@@ -10,11 +10,41 @@ final class KeyHandle: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
+    /// Any kind of private key.
     convenience init(privatePEM pem: String) throws {
         guard let key = PEM.read(pem, { PEM_read_bio_PrivateKey($0, nil, PEM.refusePassphrase, nil) }) else {
             throw CryptoError.takeLast("read a private key")
         }
         self.init(owning: key)
+    }
+
+    /// A private key that is most likely one on an elliptic curve.
+    convenience init(likelyCurvePEM pem: String) throws {
+        if let key = Self.decodeCurve(pem) {
+            self.init(owning: key)
+        } else {
+            try self.init(privatePEM: pem)
+        }
+    }
+
+    /// OpenSSL 3.0 takes a millisecond to choose among all its decoders, and a quarter of it when told the kind.
+    private static func decodeCurve(_ pem: String) -> OpaquePointer? {
+        defer { ERR_clear_error() }
+        var key: OpaquePointer?
+        guard let decoder = OSSL_DECODER_CTX_new_for_pkey(&key, "PEM", nil, "EC", cpush_select_key_pair, nil, nil)
+        else {
+            return nil
+        }
+        defer { OSSL_DECODER_CTX_free(decoder) }
+        _ = PEM.read(pem) { OSSL_DECODER_from_bio(decoder, $0) }
+        // Parameters or a public key alone may have been found.
+        var secret: OpaquePointer?
+        defer { BN_clear_free(secret) }
+        guard key != nil, EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &secret) == 1 else {
+            EVP_PKEY_free(key)
+            return nil
+        }
+        return key
     }
 
     var privatePEM: String {
@@ -32,13 +62,16 @@ final class KeyHandle: @unchecked Sendable {
 
     /// The public half alone, so that whoever gets it holds no secret.
     func publicHalf() -> KeyHandle {
-        var der: UnsafeMutablePointer<UInt8>?
-        let count = i2d_PUBKEY(pointer, &der)
-        defer { CRYPTO_free(der, "", 0) }
-        var cursor = UnsafePointer(der)
-        guard count > 0, let key = d2i_PUBKEY(nil, &cursor, Int(count)) else {
-            preconditionFailure("the public half of a key can be copied")
+        var parameters: UnsafeMutablePointer<OSSL_PARAM>?
+        let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil)
+        defer {
+            OSSL_PARAM_free(parameters)
+            EVP_PKEY_CTX_free(context)
         }
+        var key: OpaquePointer?
+        guard EVP_PKEY_todata(pointer, cpush_select_public_key, &parameters) == 1, EVP_PKEY_fromdata_init(context) == 1,
+            EVP_PKEY_fromdata(context, &key, cpush_select_public_key, parameters) == 1, let key
+        else { preconditionFailure("the public half of a key can be copied") }
         return KeyHandle(owning: key)
     }
 

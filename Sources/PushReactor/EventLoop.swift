@@ -167,6 +167,12 @@ package final class EventLoop {
         inboxes.append(inbox)
     }
 
+    /// Finds the numeric addresses of a host without blocking; `body` is called on the loop, later, once.
+    package func resolve(host: String, _ body: @escaping (Result<[String], ReactorError>) -> Void) {
+        preconditionOnLoop()
+        resolve(host: host, port: 0) { body($0.map { $0.map(\.host) }) }
+    }
+
     /// Resolves a name off the loop; `body` is called on it, later.
     func resolve(
         host: String, port: UInt16, _ body: @escaping (Result<[SocketAddress], ReactorError>) -> Void

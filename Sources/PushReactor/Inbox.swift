@@ -79,7 +79,7 @@ final class MessageQueue<Message: Sendable>: Sendable {
 
 /// The loop's side: delivers in bounded batches.
 class AnyInboxDelivery {
-    /// Delivers up to `limit` messages. Nil when the inbox is gone, else whether more are known to wait.
+    /// Delivers up to `limit` messages. Nil when the inbox is gone, else whether more may wait.
     func deliver(_ limit: Int) -> Bool? { nil }
     func close() {}
     fileprivate(set) var isClosed = false
@@ -97,21 +97,24 @@ final class InboxDelivery<Message: Sendable>: AnyInboxDelivery {
     }
 
     override func deliver(_ limit: Int) -> Bool? {
-        if position == taken.count {
-            taken.removeAll(keepingCapacity: taken.capacity <= 4096)
-            position = 0
-            if !queue.take(into: &taken) {
-                isClosed = true
-                return nil
+        var delivered = 0
+        while delivered < limit {
+            if position == taken.count {
+                taken.removeAll(keepingCapacity: taken.capacity <= 4096)
+                position = 0
+                if !queue.take(into: &taken) {
+                    isClosed = true
+                    return nil
+                }
+                if taken.isEmpty { return false }
             }
-        }
-        let end = min(taken.count, position + limit)
-        while position < end {
             let message = taken[position]
             position += 1
+            delivered += 1
             handler(message)
         }
-        return position < taken.count
+        // What was posted while the rest of an older batch was delivered has had its signal already: look again.
+        return true
     }
 
     override func close() {

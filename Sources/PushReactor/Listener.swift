@@ -29,18 +29,10 @@ package final class Listener {
         loop.preconditionOnLoop()
         self.loop = loop
         self.accepted = accepted
-        let operation = "listen on \(HostPort.text(host: host, port: port))"
-        let addresses: [SocketAddress]
-        do throws(ReactorError) {
-            addresses = try SocketAddress.resolve(host: host, port: port, passive: true)
-        } catch {
-            throw ReactorError(operation: operation, code: error.code, text: error.text)
-        }
-        let fd = try Self.listen(addresses, backlog: backlog, operation: operation)
-        self.fd = fd
-        let bound = SocketAddress { getsockname(fd, $0, $1) }
-        self.port = bound?.port ?? port
-        address = bound?.text ?? HostPort.text(host: host, port: port)
+        let socket = try ListeningSocket(host: host, port: port, backlog: backlog)
+        fd = socket.fd
+        self.port = socket.port
+        address = socket.address
         event = event_new(
             loop.eventBase, fd, Int16(EV_READ | EV_PERSIST), listenerReadable,
             Unmanaged.passUnretained(self).toOpaque())
@@ -78,26 +70,6 @@ package final class Listener {
         event = nil
         Glibc.close(fd)
         fd = -1
-    }
-
-    private static func listen(
-        _ addresses: [SocketAddress], backlog: Int32, operation: String
-    ) throws(ReactorError) -> Int32 {
-        var code = EADDRNOTAVAIL
-        for address in addresses {
-            let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-            let fd = socket(address.family, type, 0)
-            if fd < 0 {
-                code = errno
-                continue
-            }
-            var on: Int32 = 1
-            setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-            if address.with({ bind(fd, $0, $1) }) == 0 && Glibc.listen(fd, backlog) == 0 { return fd }
-            code = errno
-            Glibc.close(fd)
-        }
-        throw ReactorError(operation: operation, errno: code)
     }
 
     fileprivate func readable() {

@@ -125,8 +125,11 @@ package final class Socket {
 
     // MARK: - Connecting
 
+    /// False once closed: the connector then gives up, and is freed in the sweep.
+    var isConnecting: Bool { state == .connecting }
+
     func connected(_ fd: Int32) {
-        if state != .connecting { preconditionFailure("a socket connects once") }
+        precondition(state == .connecting, "a socket connects once")
         self.fd = fd
         connector = nil
         state = .open

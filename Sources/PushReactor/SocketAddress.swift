@@ -54,17 +54,19 @@ struct SocketAddress: Sendable {
         withUnsafeBytes(of: storage) { UInt16($0[2]) << 8 | UInt16($0[3]) }
     }
 
-    /// `127.0.0.1:5223` or `[::1]:5223`.
-    var text: String {
-        let host = with { address, length in
+    /// The numeric host, without brackets.
+    var host: String {
+        with { address, length in
             withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(NI_MAXHOST)) { buffer in
                 let code = getnameinfo(
                     address, length, buffer.baseAddress, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST)
                 return code == 0 ? String(cString: buffer.baseAddress!) : "?"
             }
         }
-        return HostPort.text(host: host, port: port)
     }
+
+    /// `127.0.0.1:5223` or `[::1]:5223`.
+    var text: String { HostPort.text(host: host, port: port) }
 
     func with<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) {
@@ -73,9 +75,9 @@ struct SocketAddress: Sendable {
     }
 }
 
-enum HostPort {
+package enum HostPort {
     /// A host and port as written in addresses: IPv6 literals get brackets.
-    static func text(host: String, port: UInt16) -> String {
+    package static func text(host: String, port: UInt16) -> String {
         host.contains(":") && !host.hasPrefix("[") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

@@ -40,6 +40,7 @@ final class SocketConnector {
     }
 
     private func resolved(_ result: Result<[SocketAddress], ReactorError>) {
+        if !socket.isConnecting { return }
         switch result {
         case .success(let found):
             addresses = found
@@ -77,6 +78,7 @@ final class SocketConnector {
 
     fileprivate func writable() {
         socket.loop.noteAwake()
+        if !socket.isConnecting { return }
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         if getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &length) != 0 { code = errno }

@@ -92,15 +92,12 @@ package final class TLSEngine {
         }
     }
 
-    /// Queues close_notify; what the peer still sends can be received. Harmless when repeated.
+    /// Queues close_notify; what the peer still sends can be received. Before the handshake is done it waits, with what
+    /// `send` kept, until then. Harmless when repeated.
     package func close() {
-        guard !hasClosed else { return }
+        guard !hasClosed, !hasFailed else { return }
         hasClosed = true
-        early.removeAll()
-        guard isEstablished, !hasFailed else { return }
-        ERR_clear_error()
-        SSL_shutdown(ssl)
-        ERR_clear_error()
+        if isEstablished { sayClosed() }
     }
 
     /// Gives back buffers that an idle connection does not need; the next `send` makes new ones.
@@ -154,6 +151,7 @@ package final class TLSEngine {
             isEstablished = true
             opening = []
             try sendEarly()
+            if hasClosed { sayClosed() }
             return true
         }
         let code = SSL_get_error(ssl, result)
@@ -185,8 +183,15 @@ package final class TLSEngine {
 
     private func sendEarly() throws(TLSError) {
         guard !early.isEmpty else { return }
-        try early.withSpan { (bytes) throws(TLSError) in try encrypt(bytes) }
+        let kept = early
         early = ByteQueue()
+        try kept.withSpan { (bytes) throws(TLSError) in try encrypt(bytes) }
+    }
+
+    private func sayClosed() {
+        ERR_clear_error()
+        SSL_shutdown(ssl)
+        ERR_clear_error()
     }
 
     private func encrypt(_ plain: Span<UInt8>) throws(TLSError) {

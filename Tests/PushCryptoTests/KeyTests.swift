@@ -85,7 +85,10 @@ import Testing
         let pkcs8 = try OpenSSLTool.run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
         let sec1 = try OpenSSLTool.run("ecparam", "-genkey", "-noout", "-name", "prime256v1")
         #expect(sec1.contains("BEGIN EC PRIVATE KEY"))
-        for pem in [pkcs8, sec1] {
+        // Without -noout the parameters come first, and files may start with words.
+        let withParameters = try OpenSSLTool.run("ecparam", "-genkey", "-name", "prime256v1")
+        #expect(withParameters.contains("BEGIN EC PARAMETERS"))
+        for pem in [pkcs8, sec1, withParameters, "Some words.\n" + pkcs8] {
             let key = try ES256PrivateKey(pem: pem)
             #expect(key.publicKey.verify(try key.sign(message), of: message))
             let publicPEM = try OpenSSLTool.run("pkey", "-pubout", input: pem)

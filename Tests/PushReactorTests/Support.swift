@@ -149,10 +149,37 @@ final class RawClient {
     }
 }
 
-func openDescriptors() -> Int {
+/// Open descriptors of this process that are sockets on `port`, at either end. Counting all of /proc/self/fd would
+/// count those of tests that run beside this one.
+func descriptorsOnPort(_ port: UInt16) -> Int {
     guard let folder = opendir("/proc/self/fd") else { return -1 }
     defer { closedir(folder) }
     var count = 0
-    while readdir(folder) != nil { count += 1 }
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        guard let fd = Int32(name) else { continue }
+        let ports = [getsockname, getpeername].map { ask in
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(fd, $0, &length) }
+            }
+            return result == 0 && address.sin_family == AF_INET ? UInt16(bigEndian: address.sin_port) : 0
+        }
+        if ports.contains(port) { count += 1 }
+    }
     return count
+}
+
+extension RawClient {
+    /// Appends what is there; true once the peer has ended.
+    func collect(into bytes: inout [UInt8]) -> Bool {
+        while let some = readNow() {
+            if some.isEmpty { return false }
+            bytes += some
+        }
+        return true
+    }
 }

@@ -170,6 +170,7 @@ private final class Scratch {
         _ = try open()
         let before = try scratch.text("ca.pem")
         try scratch.write(text, name)
+        try scratch.remove("server.pem")
         let error = #expect(throws: IdentityError.self) { try open() }
         #expect(error?.path.hasSuffix("/" + named) == true)
         #expect(error?.remedy.contains("delete") == true)
@@ -177,9 +178,17 @@ private final class Scratch {
         #expect(try name == "ca.pem" || scratch.text("ca.pem") == before)
     }
 
+    /// Its owner may keep it elsewhere.
+    @Test func authorityKeyIsNotNeededWhileTheServerCertificateLasts() throws {
+        let first = try open()
+        try scratch.remove("ca.key")
+        #expect(try open().serverChain == first.serverChain)
+    }
+
     @Test func authorityKeyOfAnotherIsAnError() throws {
         _ = try open()
         try scratch.write(ES256PrivateKey().pem, "ca.key")
+        try scratch.remove("server.pem")
         let error = #expect(throws: IdentityError.self) { try open() }
         #expect(error?.problem == "belongs to another authority")
     }
@@ -221,10 +230,7 @@ private final class Scratch {
     @Test(arguments: ["ca.pem", "ca.key", "server.pem", "server.key", "AuthKey_LOCALPUSH1.p8"])
     func directoryInPlaceOfAFileIsAnErrorThatNamesIt(name: String) throws {
         try FileManager.default.createDirectory(atPath: scratch.path + "/" + name, withIntermediateDirectories: true)
-        let error = #expect(throws: IdentityError.self) {
-            _ = try open()
-            _ = try open()
-        }
+        let error = #expect(throws: IdentityError.self) { try open() }
         #expect(error?.path.hasSuffix("/" + name) == true)
         #expect(try !scratch.names().contains { $0.hasSuffix(".new") })
     }
@@ -243,10 +249,11 @@ private final class Scratch {
     @Test func descriptionOfAnErrorNamesTheFileAndTheRemedy() throws {
         _ = try open()
         try scratch.remove("ca.key")
+        try scratch.remove("server.pem")
         let error = #expect(throws: IdentityError.self) { try open() }
         #expect(
             error?.description
-                == "\(authorityKeyPath()): is missing; restore it, or delete ca.pem for a new authority to trust")
+                == "\(authorityKeyPath()): is missing; restore it, or delete ca.pem to get a new authority")
     }
 
     private func authorityKeyPath() -> String {

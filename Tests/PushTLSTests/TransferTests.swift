@@ -101,7 +101,17 @@ import Testing
         #expect(!pair.server.peerClosed)
     }
 
-    @Test func closeBeforeTheHandshakeSaysNothing() throws {
+    @Test func closeBeforeTheHandshakeWaitsForItAndForWhatWasSent() throws {
+        let pair = try TLSPair()
+        try pair.client.send([1, 2])
+        pair.client.close()
+        #expect(throws: TLSError.self) { try pair.client.send([3]) }
+        pair.run()
+        #expect(pair.serverPlain.bytes == [1, 2])
+        #expect(pair.server.peerClosed && pair.serverError == nil)
+    }
+
+    @Test func closeBeforeTheFirstByteSaysNothing() throws {
         let server = try TLSEngine(server: TestIdentity.good.server())
         server.close()
         #expect(server.waitingBytes == 0)

@@ -4,37 +4,44 @@ internal import PushCrypto
 /// The local authority, and the server certificate that it signs.
 struct Authority {
     let certificate: Certificate
-    private let key: ES256PrivateKey
+    /// Only when just made: otherwise it is read when there is something to sign.
+    private let newKey: ES256PrivateKey?
+    private static let remedy = "restore it, or delete \(LocalIdentity.File.authority.rawValue) to get a new authority"
 
     /// Clients were told to trust it: what exists but cannot be used is an error and never replaced in silence.
     static func open(in directory: borrowing IdentityDirectory, now: Int64) throws(IdentityError) -> Authority {
-        let remedy = "restore it, or delete \(LocalIdentity.File.authority.rawValue) for a new authority to trust"
         guard let text = try directory.read(.authority) else { return try make(in: directory, now: now) }
         let certificate = try directory.attempt(.authority, remedy) { try Certificate(pem: text) }
-        guard let keyText = try directory.read(.authorityKey) else {
-            throw error(directory, .authorityKey, "is missing", remedy)
+        guard certificate.notAfter > now else { throw error(directory, .authority, "has run out") }
+        _ = try directory.read(.authorityKey)  // closes it to others; understanding it takes longer, so not now
+        return Authority(certificate: certificate, newKey: nil)
+    }
+
+    private func key(in directory: borrowing IdentityDirectory) throws(IdentityError) -> ES256PrivateKey {
+        if let newKey { return newKey }
+        guard let text = try directory.read(.authorityKey) else {
+            throw Self.error(directory, .authorityKey, "is missing")
         }
-        let key = try directory.attempt(.authorityKey, remedy) { try ES256PrivateKey(pem: keyText) }
+        let key = try directory.attempt(.authorityKey, Self.remedy) { try ES256PrivateKey(pem: text) }
         guard certificate.belongs(to: key) else {
-            throw error(directory, .authorityKey, "belongs to another authority", remedy)
+            throw Self.error(directory, .authorityKey, "belongs to another authority")
         }
-        guard certificate.notAfter > now else { throw error(directory, .authority, "has run out", remedy) }
-        return Authority(certificate: certificate, key: key)
+        return key
     }
 
     /// The key first: a certificate without its key would count as damage, a key without certificate as nothing.
     private static func make(in directory: borrowing IdentityDirectory, now: Int64) throws(IdentityError) -> Authority {
-        let made = try directory.attempt(.authority, "try again") {
+        let (key, certificate) = try directory.attempt(.authority, "try again") {
             let key = try ES256PrivateKey()
             // The name differs for each authority, so that two in one trust store are told apart.
             let certificate = try CertificateMaker.authority(
                 commonName: "LocalPush CA \(Hex.encode(SecureRandom.bytes(4)))", key: key, serial: serial(),
                 notBefore: now - LocalIdentity.day, notAfter: now + LocalIdentity.authoritySeconds)
-            return Authority(certificate: certificate, key: key)
+            return (key, certificate)
         }
-        try directory.write(made.key.pem, to: .authorityKey)
-        try directory.write(made.certificate.pem, to: .authority)
-        return made
+        try directory.write(key.pem, to: .authorityKey)
+        try directory.write(certificate.pem, to: .authority)
+        return Authority(certificate: certificate, newKey: key)
     }
 
     /// The server's chain and key; unlike the authority they are replaced whenever they do not serve.
@@ -45,10 +52,11 @@ struct Authority {
         if let key = oldKey, let chain = try directory.read(.server), serves(chain, key, names, now) {
             return (chain, key.pem)
         }
+        let issuerKey = try self.key(in: directory)
         let (key, chain) = try directory.attempt(.server, "try again") {
             let key = try oldKey ?? ES256PrivateKey()
             let made = try CertificateMaker.server(
-                names: names, key: key, issuer: certificate, issuerKey: self.key, serial: Self.serial(),
+                names: names, key: key, issuer: certificate, issuerKey: issuerKey, serial: Self.serial(),
                 notBefore: now - LocalIdentity.day,
                 notAfter: min(now + LocalIdentity.serverSeconds, certificate.notAfter))
             return (key, made.pem + certificate.pem)
@@ -73,7 +81,7 @@ struct Authority {
     }
 
     private static func error(
-        _ directory: borrowing IdentityDirectory, _ file: LocalIdentity.File, _ problem: String, _ remedy: String
+        _ directory: borrowing IdentityDirectory, _ file: LocalIdentity.File, _ problem: String
     ) -> IdentityError {
         IdentityError(path: directory.path(of: file.rawValue), problem: problem, remedy: remedy)
     }
