@@ -76,7 +76,7 @@ import Testing
 
     // MARK: What makes a message the same
 
-    private func key(_ change: (inout CourierNotification) -> Void) -> [UInt8] {
+    private func key(_ change: (inout CourierNotification) -> Void) -> MessageKey {
         var message = CourierNotification(
             token: exampleAppToken, topicHash: exampleHash, payload: [1, 2, 3], messageID: 1)
         message.timestampNanoseconds = 5
@@ -97,7 +97,7 @@ import Testing
 
     @Test func withoutPushIDTimestampAndPayloadDecide() {
         let original = key { $0.pushID = nil }
-        func other(_ change: (inout CourierNotification) -> Void) -> [UInt8] {
+        func other(_ change: (inout CourierNotification) -> Void) -> MessageKey {
             key {
                 $0.pushID = nil
                 change(&$0)
