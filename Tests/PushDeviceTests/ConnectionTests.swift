@@ -223,6 +223,25 @@ final class Rig: DeviceConnectionHandler {
         try rig.finish()
     }
 
+    @Test func hostMayBeAName() throws {
+        try rig.connect(trusting: identity.authority, host: "localhost")
+        try rig.turn("online") { rig.connection.isOnline }
+        #expect(rig.courier.hellos.first?.serverName == "localhost")
+        try rig.finish()
+    }
+
+    @Test(arguments: [[0x0A, 0xFF, 0xFF, 0xFF, 0xFF], [0x0A, 0, 0, 0, 2, 3, 9]] as [[UInt8]])
+    func brokenFramesEndTheConnectionAndItComesBack(bytes: [UInt8]) throws {
+        try rig.connect(trusting: identity.authority)
+        try rig.turn("online") { rig.connection.isOnline }
+        rig.courier.send(bytes)
+        try rig.turn("refused") { rig.count(.protocolViolation) == 1 }
+        try rig.turn("online again") { rig.connection.isOnline }
+        rig.courier.push([1])
+        try rig.turn("message") { rig.payloads == [[1]] }
+        try rig.finish()
+    }
+
     @Test func aPeerThatSpeaksNoTLSIsAViolation() throws {
         final class Plain: SocketHandler {
             func socketDidReceive(_ socket: Socket, _ bytes: Span<UInt8>) {

@@ -77,6 +77,11 @@ final class TestCourier {
         for peer in peers { peer.end(ending) }
     }
 
+    /// Bytes inside TLS that need not be frames.
+    func send(_ bytes: [UInt8]) {
+        for peer in peers { peer.send(bytes) }
+    }
+
     func close() {
         listener.close()
         end(.reset)
@@ -186,6 +191,11 @@ final class TestCourierPeer: SocketHandler {
             reply(message)
             if courier.stutters { reply(message) }
         }
+        drain()
+    }
+
+    func send(_ bytes: [UInt8]) {
+        try? engine.send(bytes.span)
         drain()
     }
 
