@@ -282,7 +282,7 @@ package final class DeviceConnection: SocketHandler {
     private func send(_ engine: TLSEngine, _ socket: Socket) {
         engine.drain(into: &socket.output)
         if socket.output.isEmpty { return }
-        if socket.output.count > DeviceLimits.outputBytesMax {
+        if socket.output.count > core.limits.outputBytesMax {
             return fail(DisconnectReason(.connectionFailed, "the server does not read"))
         }
         socket.wantsFlush()
@@ -292,7 +292,7 @@ package final class DeviceConnection: SocketHandler {
     private func fail(_ reason: DisconnectReason) {
         guard let socket else { return }
         engine?.drain(into: &socket.output)
-        socket.close(socket.output.count > DeviceLimits.outputBytesMax ? .reset : .fin)
+        socket.close(socket.output.count > core.limits.outputBytesMax ? .reset : .fin)
         forget()
         step(.disconnected(reason))
     }

@@ -85,9 +85,10 @@ extension DeviceCore {
         catchUp(now, &outputs)
     }
 
-    /// Fetches what had to stay with the server, once half of the inbox is free.
+    /// Fetches what had to stay with the server, once half of the inbox is free and all that is durable has been
+    /// acknowledged.
     private mutating func catchUp(_ now: Moment, _ outputs: inout [Output]) {
-        guard isRefusing, isOnline, unconsumed + storing <= limits.unconsumedMax / 2 else { return }
+        guard isRefusing, isOnline, storing == 0, unconsumed <= limits.unconsumedMax / 2 else { return }
         drop(DisconnectReason(.catchingUp, "the inbox has room for what had to stay with the server"), now, &outputs)
     }
 

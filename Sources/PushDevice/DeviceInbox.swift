@@ -48,16 +48,12 @@ package enum DeviceInbox {
 
 /// An inbox without a file: it only has to recognise what comes twice.
 package struct MemoryInbox {
-    private let seenMax: Int
     private var sequence: Int64 = 0
-    private var seen: Set<[UInt8]> = []
-    /// The seen keys in order of arrival, as a ring once `seenMax` is reached.
-    private var order: [[UInt8]] = []
+    private var seen: SeenKeys
     private var unconsumed: Set<Int64> = []
 
     package init(seenMax: Int) {
-        precondition(seenMax > 0, "something is remembered")
-        self.seenMax = seenMax
+        seen = SeenKeys(max: seenMax)
     }
 
     package mutating func commit(_ change: DeviceInbox.Change) -> DeviceInbox.Outcome {
@@ -67,15 +63,8 @@ package struct MemoryInbox {
         return outcome
     }
 
-    private mutating func insert(_ key: [UInt8]) -> Int64? {
-        guard seen.insert(key).inserted else { return nil }
-        if order.count < seenMax {
-            order.append(key)
-        } else {
-            let oldest = Int(sequence % Int64(seenMax))
-            seen.remove(order[oldest])
-            order[oldest] = key
-        }
+    private mutating func insert(_ key: MessageKey) -> Int64? {
+        guard seen.insert(key) else { return nil }
         sequence += 1
         unconsumed.insert(sequence)
         return sequence

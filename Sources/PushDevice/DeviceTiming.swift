@@ -35,7 +35,7 @@ public struct DeviceLimits: Sendable, Equatable {
     public static let topicBytesMax = 255
     /// Bytes that may wait for a server that does not read. Policy: disconnect. One turn's acknowledgements and the
     /// first frames take a few kilobytes, so this is only ever reached by a stuck server.
-    static let outputBytesMax = 256 * 1024
+    var outputBytesMax = 256 * 1024
 
     public init() {}
 }

@@ -3,7 +3,8 @@ package import PushSQLite
 /// The durable part of a device: inbox, base token and identity in one SQLite file with a write-ahead log.
 ///
 /// A message stays as a row until the app is done with it; then the row is emptied and its key remains, as memory of
-/// the id. Belongs to the loop. The file is locked for as long as it is open: two processes with one identity would
+/// the id. Keys are looked up in memory and have no index: in a file their order is random, and an index would rewrite
+/// a page for each. So a commit only appends. Belongs to the loop. The file is locked for as long as it is open: two processes with one identity would
 /// take each other's messages.
 package final class FileInbox {
     private static let schemaVersion: Int32 = 1
@@ -12,6 +13,7 @@ package final class FileInbox {
 
     private let database: Database
     private let seenMax: Int64
+    private var seen: SeenKeys
     private let insertMessage: Statement
     private let consumeMessage: Statement
     private let prune: Statement
@@ -19,7 +21,7 @@ package final class FileInbox {
 
     /// Opens or creates the file. Throws `isBusy` when another device has it open, `isCorrupt` when it is damaged.
     package init(path: String, seenMax: Int) throws(SQLiteError) {
-        precondition(seenMax > 0, "something is remembered")
+        seen = SeenKeys(max: seenMax)
         let database = try Database(path: path)
         self.database = database
         self.seenMax = Int64(seenMax)
@@ -28,7 +30,7 @@ package final class FileInbox {
         try Self.migrate(database)
         insertMessage = try database.prepare(
             """
-            INSERT OR IGNORE INTO message
+            INSERT INTO message
               (payload, key, topic, received_at, expiry, timestamp, flags, priority, push_id, channel, task_id,
                vendor_message_id, collapse_id, push_type)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
@@ -41,6 +43,10 @@ package final class FileInbox {
             """)
         prune = try database.prepare("DELETE FROM message WHERE sequence <= ?1 AND consumed = 1")
         setState = try database.prepare("INSERT OR REPLACE INTO state (name, value) VALUES (?1, ?2)")
+        let keys = try database.prepare("SELECT key FROM message ORDER BY sequence")
+        while try keys.step() {
+            if let key = MessageKey(bytes: keys.blob(0)) { seen.insert(key) }
+        }
     }
 
     private static func migrate(_ database: Database) throws(SQLiteError) {
@@ -51,11 +57,10 @@ package final class FileInbox {
                     """
                     CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
                     CREATE TABLE message (
-                      sequence INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, consumed INTEGER NOT NULL DEFAULT 0,
+                      sequence INTEGER PRIMARY KEY, key BLOB NOT NULL, consumed INTEGER NOT NULL DEFAULT 0,
                       topic TEXT, payload BLOB, received_at INTEGER, expiry INTEGER, timestamp INTEGER, flags INTEGER,
                       priority INTEGER, push_id BLOB, channel TEXT, task_id TEXT, vendor_message_id TEXT,
                       collapse_id TEXT, push_type TEXT);
-                    CREATE INDEX unconsumed ON message (sequence) WHERE consumed = 0;
                     """)
                 try database.setUserVersion(schemaVersion)
             case schemaVersion:
@@ -79,9 +84,13 @@ package final class FileInbox {
     // MARK: Messages
 
     package func commit(_ change: DeviceInbox.Change) throws(SQLiteError) -> DeviceInbox.Outcome {
-        try database.transaction { () throws(SQLiteError) in
+        var arrived: Set<MessageKey> = []
+        let outcome = try database.transaction { () throws(SQLiteError) in
             var outcome = DeviceInbox.Outcome()
-            for message in change.arrivals { outcome.sequences.append(try insert(message)) }
+            for message in change.arrivals {
+                let isNew = !seen.contains(message.key) && arrived.insert(message.key).inserted
+                outcome.sequences.append(isNew ? try insert(message) : nil)
+            }
             for sequence in change.consumed {
                 consumeMessage.bind(1, sequence)
                 try consumeMessage.run()
@@ -90,11 +99,16 @@ package final class FileInbox {
             if let baseToken = change.baseToken { try setState("base_token", baseToken) }
             return outcome
         }
+        // Only what is durable counts as seen.
+        for (index, sequence) in outcome.sequences.enumerated() where sequence != nil {
+            seen.insert(change.arrivals[index].key)
+        }
+        return outcome
     }
 
-    private func insert(_ message: InboxMessage) throws(SQLiteError) -> Int64? {
+    private func insert(_ message: InboxMessage) throws(SQLiteError) -> Int64 {
         let statement = insertMessage
-        statement.bind(2, message.key)
+        statement.bind(2, message.key.bytes)
         statement.bind(3, message.topic)
         statement.bind(4, message.receivedAtMilliseconds)
         statement.bind(5, message.expirySeconds.map { Int64($0) })
@@ -108,7 +122,6 @@ package final class FileInbox {
         statement.bind(13, message.collapseID)
         statement.bind(14, message.pushType)
         try statement.run(1, message.payload.span)
-        guard database.changes > 0 else { return nil }
         let sequence = database.lastInsertRowID
         if sequence % Self.pruneInterval == 0 {
             prune.bind(1, sequence - seenMax)
@@ -126,14 +139,19 @@ package final class FileInbox {
             FROM message WHERE consumed = 0 ORDER BY sequence
             """)
         var messages: [(sequence: Int64, message: InboxMessage)] = []
-        while try rows.step() { messages.append((rows.integer(0), Self.message(rows))) }
+        while try rows.step() {
+            guard let key = MessageKey(bytes: rows.blob(1)) else {
+                throw SQLiteError(code: 11, message: "a message has no valid key", operation: "read messages")
+            }
+            messages.append((rows.integer(0), Self.message(rows, key)))
+        }
         return messages
     }
 
-    private static func message(_ row: Statement) -> InboxMessage {
+    private static func message(_ row: Statement, _ key: MessageKey) -> InboxMessage {
         func text(_ column: Int32) -> String? { row.isNull(column) ? nil : row.text(column) }
         var message = InboxMessage(
-            topic: row.text(2), payload: row.blob(3), key: row.blob(1), receivedAtMilliseconds: row.integer(4))
+            topic: row.text(2), payload: row.blob(3), key: key, receivedAtMilliseconds: row.integer(4))
         message.expirySeconds = row.isNull(5) ? nil : UInt32(truncatingIfNeeded: row.integer(5))
         message.timestampNanoseconds = row.isNull(6) ? nil : UInt64(bitPattern: row.integer(6))
         message.isFromStorage = row.integer(7) & 1 != 0

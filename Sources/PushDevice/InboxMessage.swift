@@ -1,12 +1,11 @@
 internal import PushCourier
-internal import PushCrypto
 
 /// A message as the inbox keeps it.
 package struct InboxMessage: Sendable, Equatable {
     package var topic: String
     package var payload: [UInt8]
-    /// What makes it the same message when it comes again; see `makeKey`.
-    package var key: [UInt8]
+    /// What makes it the same message when it comes again.
+    package var key: MessageKey
     package var receivedAtMilliseconds: Int64
     /// Unix seconds.
     package var expirySeconds: UInt32?
@@ -22,7 +21,7 @@ package struct InboxMessage: Sendable, Equatable {
     package var collapseID: String?
     package var pushType: String?
 
-    package init(topic: String, payload: [UInt8], key: [UInt8], receivedAtMilliseconds: Int64) {
+    package init(topic: String, payload: [UInt8], key: MessageKey, receivedAtMilliseconds: Int64) {
         self.topic = topic
         self.payload = payload
         self.key = key
@@ -31,7 +30,7 @@ package struct InboxMessage: Sendable, Equatable {
 
     init(_ message: CourierNotification, topic: String, receivedAtMilliseconds: Int64) {
         self.init(
-            topic: topic, payload: message.payload, key: Self.makeKey(message),
+            topic: topic, payload: message.payload, key: MessageKey(message),
             receivedAtMilliseconds: receivedAtMilliseconds)
         expirySeconds = message.expirySeconds
         timestampNanoseconds = message.timestampNanoseconds
@@ -44,19 +43,6 @@ package struct InboxMessage: Sendable, Equatable {
         vendorMessageID = message.vendorMessageID
         collapseID = message.collapseID
         pushType = message.pushType
-    }
-
-    /// The push id within its topic, if the server sends one: two apps of one phone may get the same push.
-    /// Otherwise the timestamp and the payload, and only without a timestamp the message id, as a message that comes
-    /// again on another connection may carry another one.
-    private static func makeKey(_ message: CourierNotification) -> [UInt8] {
-        if let pushID = message.pushID, pushID.count == 16 { return message.topicHash + pushID }
-        var distinct: [UInt8] = [message.timestampNanoseconds == nil ? 1 : 2]
-        let number = message.timestampNanoseconds ?? UInt64(message.messageID)
-        for shift in stride(from: 56, through: 0, by: -8) {
-            distinct.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-        }
-        return message.topicHash + SHA256.digest(distinct + message.payload)
     }
 }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 /// A device that receives pushes from a courier: what a phone is to Apple's service, as a Linux process.
 ///
 /// It connects, reconnects and keeps what arrives until the app acknowledges it, on a thread of its own. Every method
-/// may be called from any thread or task.
+/// may be called from any thread or task. Call `stop()` when you are done: a device that is only let go runs on.
 ///
 ///     let device = PushDevice(DeviceConfiguration(trust: .authorities(pem: ca), topics: ["com.example.app"]))
 ///     try await device.start()
@@ -92,6 +92,8 @@ public final class PushDevice: Sendable {
             await Reply.wait { reply in
                 door.post(
                     .token(DeviceDriver.TokenRequest(id: id, topic: topic, timeout: timeout, reply: reply)))
+                // A cancellation from before the request would overtake it.
+                if Task.isCancelled { door.post(.cancelToken(id)) }
             }
         } onCancel: {
             door.post(.cancelToken(id))

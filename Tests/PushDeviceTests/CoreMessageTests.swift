@@ -1,3 +1,4 @@
+import PushBytes
 import PushCourier
 import PushCrypto
 import Testing
@@ -75,7 +76,7 @@ import Testing
 
     // MARK: What makes a message the same
 
-    private func key(_ change: (inout CourierNotification) -> Void) -> [UInt8] {
+    private func key(_ change: (inout CourierNotification) -> Void) -> MessageKey {
         var message = CourierNotification(
             token: exampleAppToken, topicHash: exampleHash, payload: [1, 2, 3], messageID: 1)
         message.timestampNanoseconds = 5
@@ -96,7 +97,7 @@ import Testing
 
     @Test func withoutPushIDTimestampAndPayloadDecide() {
         let original = key { $0.pushID = nil }
-        func other(_ change: (inout CourierNotification) -> Void) -> [UInt8] {
+        func other(_ change: (inout CourierNotification) -> Void) -> MessageKey {
             key {
                 $0.pushID = nil
                 change(&$0)
@@ -228,5 +229,32 @@ import Testing
         var harness = CoreHarness()
         #expect(harness.step(.setTopics([DeviceTopic("com.example.other")])).isEmpty)
         #expect(try harness.goOnline().tokenRequests == ["com.example.other"])
+    }
+
+    // MARK: Anything at all
+
+    /// Whatever a server sends in whatever order: no trap, and always a deadline ahead.
+    @Test func arbitraryFramesNeverWedgeTheCore() throws {
+        let values: [[UInt8]] = [
+            [], [0], [2], exampleHash, exampleAppToken, [0, 0, 0, 1], [UInt8](repeating: 0xFF, count: 8), [0x10, 0x00],
+        ]
+        for seed in 0..<500 as Range<UInt64> {
+            var random = SeededRandom(seed: seed)
+            var harness = CoreHarness()
+            _ = harness.step(.start)
+            for _ in 0..<200 {
+                var payload: [UInt8] = []
+                for _ in 0..<Int.random(in: 0...5, using: &random) {
+                    let value = values.randomElement(using: &random)!
+                    payload += [UInt8.random(in: 0...13, using: &random), 0, UInt8(value.count)] + value
+                }
+                let command = UInt8.random(in: 0x06...0x15, using: &random)
+                var outputs = harness.step(.frame(try CourierFrame(command: command, payload: payload)))
+                for arrival in outputs.arrivals { outputs += harness.step(.stored(arrival.receipt, isNew: true)) }
+                if outputs.lost != nil { outputs += try harness.timer() }
+                if outputs.contains(.connect) { _ = harness.step(.connected) }
+                if harness.core.nextDeadline == nil { Issue.record("seed \(seed): nothing is awaited any more") }
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ import Testing
     private func message(_ number: Int) -> InboxMessage {
         InboxMessage(
             topic: exampleTopic, payload: [UInt8(truncatingIfNeeded: number)],
-            key: Array("key \(number)".utf8), receivedAtMilliseconds: Int64(number))
+            key: MessageKey(high: UInt64.max, low: UInt64(number)), receivedAtMilliseconds: Int64(number))
     }
 
     private func arrivals(_ numbers: ClosedRange<Int>) -> DeviceInbox.Change {
@@ -168,9 +168,14 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) {
             let inbox = try FileInbox(path: "/tmp/pushdevice-killed-\(getppid()).db", seenMax: 10)
             var change = DeviceInbox.Change()
-            change.arrivals = [InboxMessage(topic: "t", payload: [1], key: [1], receivedAtMilliseconds: 0)]
+            func message(_ number: UInt8) -> InboxMessage {
+                InboxMessage(
+                    topic: "t", payload: [number], key: MessageKey(high: 0, low: UInt64(number)),
+                    receivedAtMilliseconds: 0)
+            }
+            change.arrivals = [message(1)]
             _ = try inbox.commit(change)
-            change.arrivals = [InboxMessage(topic: "t", payload: [2], key: [2], receivedAtMilliseconds: 0)]
+            change.arrivals = [message(2)]
             inbox.injectedFailure = { operation in
                 if operation == "commit" { kill(getpid(), SIGKILL) }
                 return nil

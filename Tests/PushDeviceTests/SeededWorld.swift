@@ -110,8 +110,17 @@ struct SeededWorld {
     }
 
     private mutating func playNext() throws {
-        let next = events.indices.min {
-            (events[$0].time, events[$0].order) < (events[$1].time, events[$1].order)
+        // A plain loop: this is most of what a world costs.
+        var next: Int?
+        for index in 0..<events.count {
+            guard let best = next else {
+                next = index
+                continue
+            }
+            let isEarlier =
+                events[index].time < events[best].time
+                || events[index].time == events[best].time && events[index].order < events[best].order
+            if isEarlier { next = index }
         }
         let eventTime = next.map { events[$0].time } ?? .max
         if let deadline = core.nextDeadline, deadline < eventTime {
@@ -209,6 +218,7 @@ struct SeededWorld {
         isLinkUp = false
         isFiltered = false
         flights = []
+        nextMessageID = 1
         lastFrameTime = [now, now]
         if chance(10) {
             let reason = DisconnectReason(.connectionFailed, "refused")
