@@ -14,7 +14,7 @@ package struct PushQuery: Sendable {
     package var before: Int64?
     /// Pushes of one registration only: its newest one, from which the older ones are found; 0 when it has none.
     package var chain: Int64?
-    /// Pushes whose topic begins with this bundle id.
+    /// Pushes to this app: its bundle id alone, or with the suffix of a push type.
     package var bundle: String?
     /// The newest this many, oldest first. At most 1000.
     package var limit = 100
@@ -130,9 +130,9 @@ extension PushStore {
         if let newest = query.chain { return try chain(from: newest, query) }
         var conditions = ["sequence > ?1"]
         if query.before != nil { conditions.append("sequence < ?2") }
+        let topics = query.bundle.map { bundle in TopicSuffix.allCases.map { bundle + $0.text } } ?? []
         if query.bundle != nil {
-            // The pattern's own letters are escaped by comparing a prefix instead of matching.
-            conditions.append("(topic = ?3 OR substr(topic, 1, length(?3) + 1) = ?3 || '.')")
+            conditions.append("topic IN (\(topics.indices.map { "?\($0 + 3)" }.joined(separator: ",")))")
         }
         let limit = min(max(query.limit, 1), Self.queryLimitMax)
         return try storing { () throws(SQLiteError) in
@@ -143,7 +143,7 @@ extension PushStore {
                 """)
             statement.bind(1, query.after)
             if let before = query.before { statement.bind(2, before) }
-            if let bundle = query.bundle { statement.bind(3, bundle) }
+            for (index, topic) in topics.enumerated() { statement.bind(Int32(index) + 3, topic) }
             var found: [(PushRecord, [UInt8])] = []
             while try statement.step() { found.append((Self.record(statement), statement.blob(15))) }
             var pushes: [StoredPush] = []

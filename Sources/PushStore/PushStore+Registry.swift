@@ -126,7 +126,8 @@ extension PushStore {
     package func reset(keepingApps: Bool, keepingKeys: Bool, lastSequence: Int64) {
         setValue(Self.sequenceName, Array(String(lastSequence).utf8))
         write { () throws(SQLiteError) in
-            try database.execute("DELETE FROM pushes; DELETE FROM events; DELETE FROM registrations; DELETE FROM devices")
+            try database.execute(
+                "DELETE FROM pushes; DELETE FROM events; DELETE FROM registrations; DELETE FROM devices")
             if !keepingApps { try database.execute("DELETE FROM apps") }
             if !keepingKeys { try database.execute("DELETE FROM keys") }
         }
