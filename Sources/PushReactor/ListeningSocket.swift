@@ -1,3 +1,4 @@
+internal import CPushLibevent
 internal import Glibc
 
 /// A TCP socket that listens (SO_REUSEADDR, non-blocking), before anything watches it. Plain data: whoever has it

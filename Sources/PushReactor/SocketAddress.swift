@@ -1,3 +1,4 @@
+internal import CPushLibevent
 internal import Glibc
 
 /// An IPv4 or IPv6 address with its port, as the kernel takes it.
