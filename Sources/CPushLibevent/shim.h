@@ -1,3 +1,5 @@
+/* These headers bring the C library's along, and whichever module the compiler meets first owns a name such as
+   SOCK_NONBLOCK: a file that uses the C library beside libevent imports both modules, or finds it only sometimes. */
 #include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <sys/socket.h>

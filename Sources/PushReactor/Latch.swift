@@ -1,3 +1,4 @@
+internal import CPushLibevent
 internal import Glibc
 
 /// Closed at first; whoever waits passes once it is open.

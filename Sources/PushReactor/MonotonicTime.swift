@@ -1,3 +1,4 @@
+internal import CPushLibevent
 internal import Glibc
 
 /// A point on the machine's monotonic clock, in nanoseconds since an unspecified start (on Linux: boot).

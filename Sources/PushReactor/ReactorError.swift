@@ -1,3 +1,4 @@
+internal import CPushLibevent
 internal import Glibc
 
 /// What the operating system refused: the operation by name (with the address it concerned), its code and text.

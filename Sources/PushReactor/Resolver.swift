@@ -1,3 +1,4 @@
+internal import CPushLibevent
 internal import Glibc
 internal import Synchronization
 
