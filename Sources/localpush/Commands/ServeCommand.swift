@@ -50,25 +50,26 @@ enum ServeCommand {
 private final class ServerEnding {
     private let loop: EventLoop
     private var server: LocalPushServer?
+    private var stopped: Inbox<Void>?
     private var isStopping = false
 
     /// From here on a signal does not kill the process.
     init() throws {
         loop = try EventLoop()
+        stopped = Inbox<Void>(loop: loop) { [unowned self] in loop.stop() }
         for signal in TerminationSignal.all { loop.onSignal(signal) { [unowned self] in signalled() } }
     }
 
     /// Returns when a signal has come and the server has stopped.
     func wait(toStop server: LocalPushServer) {
         self.server = server
-        loop.run()
+        withExtendedLifetime(self) { loop.run() }
     }
 
     private func signalled() {
         if isStopping { TerminationSignal.exitAtOnce() }
-        guard let server else { preconditionFailure("the loop runs when there is a server") }
+        guard let server, let stopped else { preconditionFailure("the loop runs when there is a server") }
         isStopping = true
-        let stopped = Inbox<Void>(loop: loop) { [unowned self] in loop.stop() }
         Task {
             await server.stop()
             stopped.post(())
