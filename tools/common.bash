@@ -54,6 +54,7 @@ stop_process() {
 
 # start_server BINARY FOLDER [ARGUMENT…]: a server on free ports with its data, log and ready file in FOLDER.
 # Sets server_pid and ready (the ready line). Fails with the server's own words when it does not come up.
+readonly free_ports=(--apns-port 0 --courier-port 0 --http-port 0 --https-port 0)
 server_pid=
 ready=
 start_server() {
@@ -61,8 +62,8 @@ start_server() {
     shift 2
     mkdir -p "$folder"
     rm -f "$folder/ready.json"
-    "$binary" serve --apns-port 0 --courier-port 0 --http-port 0 --https-port 0 --broadcast-ports 0,0 \
-        --ready-file "$folder/ready.json" "$@" >"$folder/server.out" 2>"$folder/server.log" </dev/null &
+    "$binary" serve "${free_ports[@]}" --ready-file "$folder/ready.json" "$@" \
+        >"$folder/server.out" 2>"$folder/server.log" </dev/null &
     server_pid=$!
     for _ in {1..1000}; do
         if [[ -s $folder/ready.json ]] && ready=$(<"$folder/ready.json") && [[ $ready == *'}' ]]; then

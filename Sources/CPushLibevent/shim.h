@@ -10,6 +10,10 @@
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 
+/* Optimised builds find the enumeration of socket types in no module. */
+static inline int push_sock_stream(void) { return SOCK_STREAM; }
+static inline int push_sock_loop(void) { return SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC; }
+
 /* Swift's Glibc has no eventfd and sees accept4 without its address types. */
 static inline int push_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 static inline int push_accept(int fd) { return accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC); }

@@ -80,12 +80,14 @@ enum HeaderName: CaseIterable {
 
     private static let table = allCases.map { (packed: Packed(Array($0.text.utf8)[...]), name: $0) }
 
-    /// Up to 16 bytes in two words.
+    /// Up to 16 bytes in two words. The count tells a name from the same one with zeros in front.
     private struct Packed: Equatable {
+        let count: Int
         var low: UInt64 = 0
         var high: UInt64 = 0
 
         init(_ bytes: ArraySlice<UInt8>) {
+            count = bytes.count
             for byte in bytes {
                 high = high << 8 | low >> 56
                 low = low << 8 | UInt64(byte)

@@ -16,7 +16,7 @@ package struct APNsNotification: Sendable {
         let longest = unixMilliseconds + CoreLimits.storageMillisecondsMax
         guard let expiration else { return (longest, true) }
         let (milliseconds, overflow) = expiration.multipliedReportingOverflow(by: 1000)
-        let asked = overflow ? longest : milliseconds
+        let asked = overflow ? (expiration < 0 ? Int64.min : longest) : milliseconds
         return asked <= unixMilliseconds ? (longest, false) : (min(asked, longest), true)
     }
 }

@@ -10,6 +10,8 @@ package final class DeviceSession {
         package let isLastStored: Bool
         package var sentAt: Int64
         package var attempts = 1
+
+        package var topic: Topic { registration.mailboxes[mailboxIndex].topic }
     }
 
     /// The driver's number of the connection.
@@ -18,6 +20,7 @@ package final class DeviceSession {
     package let environment: PushEnvironment
     package internal(set) var device: Device?
     package private(set) var enabled: Set<TopicHash> = []
+    /// By the time they were sent, oldest first.
     package private(set) var inFlight: [InFlight] = []
     package var lastHeard: Int64
     /// The window was full and more waits.
@@ -72,15 +75,21 @@ package final class DeviceSession {
         return inFlight.remove(at: index)
     }
 
-    /// What has waited too long for its acknowledgement, counted as sent once more.
+    /// What has waited too long for its acknowledgement, counted as sent once more. A topic the device no longer listens
+    /// to is not sent again, only looked at again as late.
     package func overdue(now: Moment) -> [InFlight] {
+        let due = now.monotonicMilliseconds - CoreLimits.acknowledgementMillisecondsMax
+        var looked = Array(inFlight.prefix { $0.sentAt <= due })
+        // They go to the end with their new time, so that the oldest stays in front.
+        inFlight.removeFirst(looked.count)
         var late: [InFlight] = []
-        for index in inFlight.indices
-        where inFlight[index].sentAt + CoreLimits.acknowledgementMillisecondsMax <= now.monotonicMilliseconds {
-            inFlight[index].sentAt = now.monotonicMilliseconds
-            inFlight[index].attempts += 1
-            late.append(inFlight[index])
+        for index in looked.indices {
+            looked[index].sentAt = now.monotonicMilliseconds
+            guard listens(to: looked[index].topic) else { continue }
+            looked[index].attempts += 1
+            late.append(looked[index])
         }
+        inFlight += looked
         return late
     }
 

@@ -84,6 +84,8 @@ package struct PushRecord: Sendable {
     package var id: APNsID?
     /// 0 when the request named no registration of ours.
     package var registration: Int64
+    /// The push before it to the same registration, or 0.
+    package var previous: Int64 = 0
     /// Unix milliseconds.
     package var at: Int64
     /// `nil`: accepted.

@@ -41,15 +41,20 @@ package struct MailboxDeparture: Equatable {
 package struct Mailbox {
     private var entries: [MailboxEntry] = []
     private var head = 0
-    /// Entries up to this number were stored when the device came; they are the replay.
-    package private(set) var replayLast: Int64 = 0
 
     package init() {}
 
     package var count: Int { entries.count - head }
     package var isEmpty: Bool { entries.count == head }
     package var inFlightCount: Int { entries[head...].count { $0.state == .inFlight } }
-    package var earliestExpiry: Int64 { entries[head...].map(\.expiresAt).min() ?? .max }
+    /// When the next waiting push expires; `Int64.max` when none does.
+    package var earliestExpiry: Int64 {
+        var earliest = Int64.max
+        for entry in entries[head...] where entry.state == .waiting && entry.isStorable {
+            earliest = min(earliest, entry.expiresAt)
+        }
+        return earliest
+    }
     package var sequences: [Int64] { entries[head...].map(\.sequence) }
 
     /// Puts a new push at the end. `canDeliver` says whether the device is there to take it.
@@ -63,10 +68,7 @@ package struct Mailbox {
         }
         entries.append(entry)
         if !canDeliver { keep(under: rule, departures: &departures) }
-        if count > CoreLimits.mailboxMax {
-            departures.append(MailboxDeparture(sequence: entries[head].sequence, cause: .queueFull))
-            removeFirst()
-        }
+        if count > CoreLimits.mailboxMax { dropOldest(departures: &departures) }
     }
 
     /// The device is there and listens: what waits now is the replay.
@@ -74,7 +76,6 @@ package struct Mailbox {
         expire(at: unixMilliseconds, departures: &departures)
         for index in head..<entries.count where entries[index].state == .waiting {
             entries[index].isFromStorage = true
-            replayLast = entries[index].sequence
         }
     }
 
@@ -83,14 +84,14 @@ package struct Mailbox {
         now unixMilliseconds: Int64, departures: inout [MailboxDeparture]
     ) -> (entry: MailboxEntry, isLastStored: Bool)? {
         while let index = firstWaiting() {
-            let isLastStored = entries[index].isFromStorage && entries[index].sequence == replayLast
-            if entries[index].expiresAt <= unixMilliseconds && entries[index].isStorable && !isLastStored {
+            if isOver(entries[index], at: unixMilliseconds) {
                 departures.append(expiry(entries[index]))
                 remove(at: index)
                 continue
             }
             entries[index].state = .inFlight
             entries[index].wasSent = true
+            let isLastStored = entries[index].isFromStorage && !hasMoreStored(after: index, at: unixMilliseconds)
             return (entries[index], isLastStored)
         }
         return nil
@@ -130,12 +131,13 @@ package struct Mailbox {
         head = 0
     }
 
-    /// Drops what has expired by now, in flight or not.
+    /// Drops what has expired by now. What is in flight may have arrived: it stays until it is acknowledged or comes
+    /// back.
     package mutating func expire(at unixMilliseconds: Int64, departures: inout [MailboxDeparture]) {
         guard !isEmpty else { return }
         var left: [MailboxEntry] = []
         for entry in entries[head...] {
-            if entry.expiresAt <= unixMilliseconds && entry.state == .waiting && entry.isStorable {
+            if entry.state == .waiting && isOver(entry, at: unixMilliseconds) {
                 departures.append(expiry(entry))
             } else {
                 left.append(entry)
@@ -165,6 +167,27 @@ package struct Mailbox {
         }
     }
 
+    /// At the limit the oldest that never left gives way: what was sent may have arrived already.
+    private mutating func dropOldest(departures: inout [MailboxDeparture]) {
+        guard let index = entries[head...].firstIndex(where: { !$0.wasSent }) else { return }
+        departures.append(MailboxDeparture(sequence: entries[index].sequence, cause: .queueFull))
+        remove(at: index)
+    }
+
+    /// A push that is tried only once has no end of its own.
+    private func isOver(_ entry: MailboxEntry, at unixMilliseconds: Int64) -> Bool {
+        entry.isStorable && entry.expiresAt <= unixMilliseconds
+    }
+
+    /// Whether a replay goes on behind an entry. Its entries stand together, before everything that came later.
+    private func hasMoreStored(after index: Int, at unixMilliseconds: Int64) -> Bool {
+        for entry in entries[(index + 1)...] {
+            guard entry.isFromStorage else { return false }
+            if !isOver(entry, at: unixMilliseconds) { return true }
+        }
+        return false
+    }
+
     private func expiry(_ entry: MailboxEntry) -> MailboxDeparture {
         MailboxDeparture(sequence: entry.sequence, cause: .expired(at: entry.expiresAt))
     }
@@ -190,14 +213,24 @@ package struct Mailbox {
         return low < entries.count && entries[low].sequence == sequence ? low : nil
     }
 
+    /// Closes the gap from its shorter side: acknowledgements come near the head of what may be a long queue.
     private mutating func remove(at index: Int) {
-        if index == head { removeFirst() } else { entries.remove(at: index) }
+        if index - head > entries.count - index {
+            entries.remove(at: index)
+            return
+        }
+        var gap = index
+        while gap > head {
+            entries[gap] = entries[gap - 1]
+            gap -= 1
+        }
+        removeFirst()
     }
 
     private mutating func removeFirst() {
         head += 1
         if head == entries.count {
-            entries.removeAll(keepingCapacity: count < 64)
+            entries.removeAll(keepingCapacity: entries.capacity <= 64)
             head = 0
         } else if head >= 64 && head * 2 >= entries.count {
             entries.removeSubrange(0..<head)

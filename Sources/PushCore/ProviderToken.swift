@@ -29,6 +29,9 @@ package struct ProviderTokenClaims: Sendable, Equatable {
     package var environment: PushEnvironment?
 }
 
+/// The time between two changes of a verifier's keys; only its identity counts.
+package final class ProviderKeyEpoch {}
+
 /// Checks provider tokens: JSON Web Tokens signed with ES256 (Apple, "Establishing a token-based connection to APNs").
 ///
 /// Signatures may be raw (64 bytes) or DER, `iat` a number or a numeric string: the real service takes both.
@@ -39,6 +42,8 @@ package final class ProviderTokenVerifier {
     private let parser = JSONParser()
     private var verified: [[UInt8]: ProviderTokenClaims] = [:]
     private var verifiedOrder: [[UInt8]] = []
+    /// Another object after every change of the keys: who keeps claims compares it before believing them.
+    package private(set) var epoch = ProviderKeyEpoch()
 
     package init(trustsAnyKey: Bool) { self.trustsAnyKey = trustsAnyKey }
 
@@ -71,9 +76,13 @@ package final class ProviderTokenVerifier {
         return claims
     }
 
+    /// How many good tokens are remembered now; at most `CoreLimits.verifiedTokensMax`.
+    package var rememberedCount: Int { verified.count }
+
     private func forgetVerified() {
         verified = [:]
         verifiedOrder = []
+        epoch = ProviderKeyEpoch()
     }
 
     private func verify(_ token: ArraySlice<UInt8>) -> ProviderTokenClaims? {

@@ -158,7 +158,8 @@ package final class HTTP1Client {
             end(.failure(failure ?? .connectionLost))
         } else if addresses.isEmpty {
             let place = HostPort.text(host: host, port: port)
-            let why = String(cString: strerror(code == 0 ? ECONNREFUSED : code))
+            // On a refusal evhttp shuts the socket down before it tells us, which overwrites the code.
+            let why = String(cString: strerror(code == 0 || code == ENOTCONN ? ECONNREFUSED : code))
             end(.failure(.cannotConnect("\(place): \(why)")))
         } else {
             workTimer?.schedule(after: .zero)

@@ -64,7 +64,7 @@ final class APNsConnection: SocketHandler {
         }
         let limit = configuration.connectDeadline
         let timer = Timer(loop: loop) { [unowned self] in
-            fail(APNsError(.cannotConnect, "No HTTP/2 connection to \(address) within \(limit)."))
+            fail(APNsError(.cannotConnect, "No HTTP/2 connection to \(address) within \(limit)."), .reset)
         }
         timer.schedule(after: limit)
         connectTimer = timer
@@ -119,14 +119,15 @@ final class APNsConnection: SocketHandler {
         fail(APNsError(.shutDown, "The client was shut down."))
     }
 
-    /// Ends the connection; the owner hears it once the socket is gone.
-    func fail(_ error: APNsError) {
+    /// Ends the connection; the owner hears it once the socket is closed. `.reset` is for a peer that seems dead and
+    /// would not end its side either.
+    func fail(_ error: APNsError, _ kind: CloseKind = .fin) {
         guard self.error == nil, let socket else { return }
         self.error = error
         connectTimer?.cancel()
         tls.drain(into: &socket.output)
         socket.wantsFlush()
-        socket.close(.fin)
+        socket.close(kind)
     }
 
     // MARK: SocketHandler

@@ -21,6 +21,10 @@ final class APNsDriver: APNsConnection.Owner {
         case abandon
     }
 
+    /// Connections in a row that may end without one answer before what waits is failed: more would be a loop of
+    /// handshakes against a service that does not want us.
+    static let fruitlessMax = 3
+
     private let loop: EventLoop
     private let configuration: APNsConfiguration
     private let authority: String
@@ -35,6 +39,7 @@ final class APNsDriver: APNsConnection.Owner {
     private var connections: [Int: APNsConnection] = [:]
     private var current: APNsConnection?
     private var connectionsMade = 0
+    private var fruitless = 0
     /// The reason the service last gave for sending a connection away.
     private var goAwayReason: String?
     private var deadlineTimer: Timer?
@@ -93,7 +98,7 @@ final class APNsDriver: APNsConnection.Owner {
 
     /// Submits what may go out; opens a connection if pushes wait and none takes them.
     private func pump() {
-        if let current, current.isGoingAway { self.current = nil }
+        if let current, current.isGoingAway { leaveCurrent() }
         while let id = ledger.next() {
             guard let connection = current else {
                 openConnection()
@@ -137,6 +142,16 @@ final class APNsDriver: APNsConnection.Owner {
         }
     }
 
+    /// New pushes go elsewhere from here on.
+    private func leaveCurrent() {
+        current = nil
+        fruitless += 1
+        guard fruitless >= Self.fruitlessMax else { return }
+        fruitless = 0
+        let message = "The service ended \(Self.fruitlessMax) connections in a row without one answer."
+        failAll(ledger.removeWaiting(), APNsError(.goneAway, message + goAwayText))
+    }
+
     private func answer(_ id: SendLedger.SendID, _ response: APNsResponse) {
         if response.reason == .expiredProviderToken { token.wasRefused(nowSeconds: loop.wallMilliseconds / 1000) }
         sends.removeValue(forKey: id)?.continuation.resume(returning: response)
@@ -158,6 +173,7 @@ final class APNsDriver: APNsConnection.Owner {
             let response = APNsRequest.response(from: message, parser: parser)
             let key = SendLedger.StreamKey(connection: connection.number, stream: message.streamID)
             connection.recycle(message)
+            fruitless = 0
             guard let id = ledger.finished(key) else { break }
             if let response {
                 answer(id, response)
@@ -179,13 +195,14 @@ final class APNsDriver: APNsConnection.Owner {
             return
         }
         guard case .over(let id) = ledger.unseen(key, connection.isGoingAway ? .goneAway : .refused) else { return }
-        let why = goAwayReason.map { " Its reason: \($0)." } ?? ""
         fail(
             id,
             connection.isGoingAway
-                ? APNsError(.goneAway, "The service sent the connection away, twice." + why)
+                ? APNsError(.goneAway, "The service sent the connection away, twice." + goAwayText)
                 : APNsError(.streamReset, "The service kept refusing the push for its stream limit."))
     }
+
+    private var goAwayText: String { goAwayReason.map { " Its reason: \($0)." } ?? "" }
 
     func connectionSettled(_ connection: APNsConnection) { pump() }
 
@@ -193,7 +210,7 @@ final class APNsDriver: APNsConnection.Owner {
         connections[connection.number] = nil
         failAll(ledger.lost(connection: connection.number), error)
         if current === connection {
-            current = nil
+            leaveCurrent()
             // It never came up: the next one would not either. What waits is told at once.
             if !connection.isReady { failAll(ledger.removeWaiting(), error) }
         }
@@ -219,8 +236,8 @@ final class APNsDriver: APNsConnection.Owner {
             connection.flush()
             // Not a byte for as long as a push may take: the connection is dead, and nobody told us.
             if now - connection.lastHeard >= configuration.requestDeadline {
-                connection.fail(APNsError(.connectionLost, "The service has not sent a byte for too long."))
-                if current === connection { current = nil }
+                connection.fail(APNsError(.connectionLost, "The service has not sent a byte for too long."), .reset)
+                if current === connection { leaveCurrent() }
             }
         }
         pump()

@@ -1,3 +1,4 @@
+internal import CPushLibevent
 internal import Glibc
 
 /// A TCP socket that listens (SO_REUSEADDR, non-blocking), before anything watches it. Plain data: whoever has it
@@ -32,7 +33,7 @@ package struct ListeningSocket: Sendable {
     ) throws(ReactorError) -> Int32 {
         var code = EADDRNOTAVAIL
         for address in addresses {
-            let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+            let type = push_sock_loop()
             let fd = socket(address.family, type, 0)
             if fd < 0 {
                 code = errno

@@ -1,3 +1,4 @@
+internal import CPushLibevent
 internal import Glibc
 
 /// An IPv4 or IPv6 address with its port, as the kernel takes it.
@@ -31,7 +32,7 @@ struct SocketAddress: Sendable {
     ) throws(ReactorError) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_socktype = push_sock_stream()
         hints.ai_flags = AI_NUMERICSERV | (numericOnly ? AI_NUMERICHOST : 0) | (passive ? AI_PASSIVE : 0)
         var found: UnsafeMutablePointer<addrinfo>?
         let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host

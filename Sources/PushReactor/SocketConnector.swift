@@ -55,7 +55,7 @@ final class SocketConnector {
             let address = addresses[nextAddress]
             nextAddress += 1
             fd = Glibc.socket(
-                address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+                address.family, push_sock_loop(), 0)
             if fd < 0 {
                 note(errno)
                 continue

@@ -12,8 +12,8 @@ package struct StoredPush: Sendable {
 package struct PushQuery: Sendable {
     package var after: Int64 = 0
     package var before: Int64?
-    /// Pushes to these registrations only.
-    package var registrations: [Int64]?
+    /// Pushes of one registration only: its newest one, from which the older ones are found; 0 when it has none.
+    package var chain: Int64?
     /// Pushes whose topic begins with this bundle id.
     package var bundle: String?
     /// The newest this many, oldest first. At most 1000.
@@ -31,19 +31,20 @@ extension PushStore {
             let statement = statements.addPush
             statement.bind(1, record.sequence)
             statement.bind(2, record.registration)
-            statement.bind(3, record.at)
-            if let reason = record.reason { statement.bind(4, Int64(reason.rawValue)) }
-            statement.bind(5, Int64(record.environment.rawValue))
-            statement.bind(6, Int64(record.priority))
-            statement.bind(7, record.expiresAt)
-            statement.bind(8, Int64(record.isStorable ? 1 : 0))
-            if let type = record.pushType { statement.bind(9, Int64(type.rawValue)) }
-            if let expiration = record.expiration { statement.bind(10, expiration) }
-            if let topic = record.topic { statement.bind(11, topic) }
-            if let id = record.id { statement.bind(12, id.string) }
-            if let collapseID = record.collapseID { statement.bind(13, collapseID) }
-            if let detail = record.detail { statement.bind(14, detail) }
-            try statement.run(15, payload)
+            statement.bind(3, record.previous)
+            statement.bind(4, record.at)
+            if let reason = record.reason { statement.bind(5, Int64(reason.rawValue)) }
+            statement.bind(6, Int64(record.environment.rawValue))
+            statement.bind(7, Int64(record.priority))
+            statement.bind(8, record.expiresAt)
+            statement.bind(9, Int64(record.isStorable ? 1 : 0))
+            if let type = record.pushType { statement.bind(10, Int64(type.rawValue)) }
+            if let expiration = record.expiration { statement.bind(11, expiration) }
+            if let topic = record.topic { statement.bind(12, topic) }
+            if let id = record.id { statement.bind(13, id.string) }
+            if let collapseID = record.collapseID { statement.bind(14, collapseID) }
+            if let detail = record.detail { statement.bind(15, detail) }
+            try statement.run(16, payload)
         }
     }
 
@@ -121,16 +122,14 @@ extension PushStore {
             defer { statements.push.reset() }
             guard try statements.push.step() else { return nil }
             let record = Self.record(statements.push)
-            return statements.push.withBlob(14) { body(record, $0) }
+            return statements.push.withBlob(15) { body(record, $0) }
         }
     }
 
     package func pushes(_ query: PushQuery) throws(StoreError) -> [StoredPush] {
+        if let newest = query.chain { return try chain(from: newest, query) }
         var conditions = ["sequence > ?1"]
         if query.before != nil { conditions.append("sequence < ?2") }
-        if let registrations = query.registrations {
-            conditions.append("registration IN (\(registrations.map(String.init).joined(separator: ",")))")
-        }
         if query.bundle != nil {
             // The pattern's own letters are escaped by comparing a prefix instead of matching.
             conditions.append("(topic = ?3 OR substr(topic, 1, length(?3) + 1) = ?3 || '.')")
@@ -146,12 +145,35 @@ extension PushStore {
             if let before = query.before { statement.bind(2, before) }
             if let bundle = query.bundle { statement.bind(3, bundle) }
             var found: [(PushRecord, [UInt8])] = []
-            while try statement.step() { found.append((Self.record(statement), statement.blob(14))) }
+            while try statement.step() { found.append((Self.record(statement), statement.blob(15))) }
             var pushes: [StoredPush] = []
             for (record, payload) in found.reversed() {
                 pushes.append(StoredPush(record: record, payload: payload, events: try events(of: record.sequence)))
             }
             return pushes
+        }
+    }
+
+    private func chain(from newest: Int64, _ query: PushQuery) throws(StoreError) -> [StoredPush] {
+        var pushes: [StoredPush] = []
+        var sequence = newest
+        let limit = min(max(query.limit, 1), Self.queryLimitMax)
+        while sequence > query.after, pushes.count < limit, let push = try push(sequence) {
+            sequence = push.record.previous
+            let isWanted =
+                push.record.sequence < query.before ?? .max
+                && (query.bundle == nil || push.record.topic.map { TopicSuffix.split($0).bundle } == query.bundle)
+            if isWanted { pushes.append(push) }
+        }
+        return pushes.reversed()
+    }
+
+    /// The newest push of each registration: where its chain begins.
+    package func loadChains(_ body: (_ registration: Int64, _ newest: Int64) -> Void) throws(StoreError) {
+        try storing { () throws(SQLiteError) in
+            let statement = try database.prepare(
+                "SELECT registration, max(sequence) FROM pushes WHERE registration <> 0 GROUP BY registration")
+            while try statement.step() { body(statement.integer(0), statement.integer(1)) }
         }
     }
 
@@ -204,7 +226,7 @@ extension PushStore {
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         let record = Self.record(statement)
-        return StoredPush(record: record, payload: statement.blob(14), events: try events(of: record.sequence))
+        return StoredPush(record: record, payload: statement.blob(15), events: try events(of: record.sequence))
     }
 
     private func events(of push: Int64) throws(SQLiteError) -> [JournalEvent] {
@@ -224,17 +246,18 @@ extension PushStore {
 
     private static func record(_ row: Statement) -> PushRecord {
         var record = PushRecord(
-            sequence: row.integer(0), id: row.isNull(11) ? nil : APNsID(row.text(11)), registration: row.integer(1),
-            at: row.integer(2), reason: row.isNull(3) ? nil : APNsReason(rawValue: UInt8(row.integer(3))),
-            environment: PushEnvironment(rawValue: UInt8(row.integer(4))) ?? .sandbox)
-        record.priority = UInt8(row.integer(5))
-        record.expiresAt = row.integer(6)
-        record.isStorable = row.integer(7) != 0
-        record.pushType = row.isNull(8) ? nil : PushType(rawValue: UInt8(row.integer(8)))
-        record.expiration = row.isNull(9) ? nil : row.integer(9)
-        record.topic = row.isNull(10) ? nil : row.text(10)
-        record.collapseID = row.isNull(12) ? nil : row.text(12)
-        record.detail = row.isNull(13) ? nil : row.text(13)
+            sequence: row.integer(0), id: row.isNull(12) ? nil : APNsID(row.text(12)), registration: row.integer(1),
+            at: row.integer(3), reason: row.isNull(4) ? nil : APNsReason(rawValue: UInt8(row.integer(4))),
+            environment: PushEnvironment(rawValue: UInt8(row.integer(5))) ?? .sandbox)
+        record.previous = row.integer(2)
+        record.priority = UInt8(row.integer(6))
+        record.expiresAt = row.integer(7)
+        record.isStorable = row.integer(8) != 0
+        record.pushType = row.isNull(9) ? nil : PushType(rawValue: UInt8(row.integer(9)))
+        record.expiration = row.isNull(10) ? nil : row.integer(10)
+        record.topic = row.isNull(11) ? nil : row.text(11)
+        record.collapseID = row.isNull(13) ? nil : row.text(13)
+        record.detail = row.isNull(14) ? nil : row.text(14)
         return record
     }
 }

@@ -17,14 +17,15 @@ enum StoreSchema {
             id INTEGER PRIMARY KEY, device INTEGER NOT NULL, topic TEXT NOT NULL, token BLOB NOT NULL UNIQUE,
             unregistered_at INTEGER, expired_at INTEGER);
         -- What providers asked for; `sequence` is shared with `events`. An id the server made is not stored: it
-        -- follows from the sequence.
+        -- follows from the sequence. `previous` is the push before it to the same registration: a chain to walk
+        -- instead of an index, which would cost every push a page somewhere in the middle of the file.
         CREATE TABLE pushes (
-            sequence INTEGER PRIMARY KEY, registration INTEGER NOT NULL, at INTEGER NOT NULL, reason INTEGER,
+            sequence INTEGER PRIMARY KEY, registration INTEGER NOT NULL, previous INTEGER NOT NULL,
+            at INTEGER NOT NULL, reason INTEGER,
             environment INTEGER NOT NULL, priority INTEGER NOT NULL, expires_at INTEGER NOT NULL,
             is_storable INTEGER NOT NULL, push_type INTEGER, expiration INTEGER, topic TEXT, id TEXT,
             collapse_id TEXT, detail TEXT, payload BLOB NOT NULL);
         CREATE INDEX pushes_by_id ON pushes (id COLLATE NOCASE) WHERE id IS NOT NULL;
-        CREATE INDEX pushes_by_registration ON pushes (registration, sequence);
         CREATE TABLE events (
             sequence INTEGER PRIMARY KEY, milestone INTEGER NOT NULL, push INTEGER NOT NULL, device INTEGER NOT NULL,
             at INTEGER NOT NULL, detail INTEGER NOT NULL);

@@ -35,7 +35,7 @@ struct StoreStatements {
         removeDevice = try database.prepare("DELETE FROM devices WHERE id = ?")
         removeDeviceRegistrations = try database.prepare("DELETE FROM registrations WHERE device = ?")
         saveRegistration = try database.prepare("INSERT OR REPLACE INTO registrations VALUES (?, ?, ?, ?, ?, ?)")
-        addPush = try database.prepare("INSERT INTO pushes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        addPush = try database.prepare("INSERT INTO pushes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         addEvent = try database.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")
         push = try database.prepare("SELECT * FROM pushes WHERE sequence = ?")
         pushByID = try database.prepare(

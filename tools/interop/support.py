@@ -133,5 +133,7 @@ def run(main, seconds=60):
         asyncio.run(asyncio.wait_for(main(checks), seconds))
     except Exception as error:  # Whatever a library throws has to become a line of the report.
         traceback.print_exc()
+        while getattr(error, "exceptions", None):
+            error = error.exceptions[0]  # The cause says more than the group it came in.
         checks.that("the script runs to its end", False, f"{type(error).__name__}: {error}")
     sys.exit(1 if checks.failed else 0)

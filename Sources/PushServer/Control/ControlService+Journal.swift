@@ -14,7 +14,7 @@ extension ControlService {
         wanted.after = try query.number("after", 0...Int64.max) ?? 0
         wanted.limit = Int(try query.number("limit", 1...Int64(PushStore.queryLimitMax)) ?? 100)
         wanted.bundle = query.text("app")
-        wanted.registrations = try registrations(token: query.text("token"))
+        wanted.chain = try registration(token: query.text("token"))?.lastPush
         if let channel = query.text("channel"), channel != "apns" { throw .badField("channel", "must be apns") }
         let state = try milestone(query)
         let text = query.text("q")?.lowercased()
@@ -62,13 +62,13 @@ extension ControlService {
         return milestone
     }
 
-    private func registrations(token: String?) throws(ControlError) -> [Int64]? {
+    private func registration(token: String?) throws(ControlError) -> Registration? {
         guard let token else { return nil }
         guard let appToken = AppToken(hex: token), let found = service.core.registry.registration(appToken) else {
             throw ControlError(
                 404, "unknown_token", "No device has this token.", hint: "GET /localpush/v1/devices lists tokens.")
         }
-        return [found.id]
+        return found
     }
 
     // MARK: Waits, inboxes, events
@@ -79,7 +79,7 @@ extension ControlService {
             exchange.request, allowed: ["push", "token", "app", "match", "state", "count", "timeout", "after"])
         var filter = PushFilter()
         if let id = query.text("push") { filter.sequence = try findPush(id).push.record.sequence }
-        filter.registrations = try registrations(token: query.text("token"))
+        filter.registration = try registration(token: query.text("token"))
         filter.bundle = query.text("app")
         filter.after = try query.number("after", 0...Int64.max) ?? 0
         for match in query.texts("match") {
@@ -89,7 +89,7 @@ extension ControlService {
             }
             filter.matches.append((String(parts[0]), String(parts[1])))
         }
-        guard filter.sequence != nil || filter.registrations != nil || filter.bundle != nil || !filter.matches.isEmpty
+        guard filter.sequence != nil || filter.registration != nil || filter.bundle != nil || !filter.matches.isEmpty
         else {
             throw ControlError(
                 400, "bad_field", "The wait does not say what for.", hint: "Give push, token, app or match.")

@@ -6,7 +6,7 @@ import PushStore
 struct PushFilter {
     /// One push, by its place in the journal.
     var sequence: Int64?
-    var registrations: [Int64]?
+    var registration: Registration?
     var bundle: String?
     /// Only pushes after this place.
     var after: Int64 = 0
@@ -18,7 +18,7 @@ struct PushFilter {
         let record = view.push.record
         if let sequence { return record.sequence == sequence }
         guard record.sequence > after else { return false }
-        if let registrations { return registrations.contains(record.registration) }
+        if let registration, record.registration != registration.id { return false }
         guard let bundle else { return true }
         return view.registration?.app.bundle == bundle
             || record.topic.map { TopicSuffix.split($0).bundle == bundle } ?? false
@@ -40,7 +40,7 @@ struct PushFilter {
     var query: PushQuery {
         var query = PushQuery()
         query.after = after
-        query.registrations = registrations
+        query.chain = registration?.lastPush
         query.bundle = bundle
         query.limit = PushStore.queryLimitMax
         return query

@@ -7,6 +7,8 @@ package struct ProviderSession {
     package let environment: PushEnvironment
     var tokenBytes: [UInt8] = []
     var claims: ProviderTokenClaims?
+    /// The keys the claims were checked with: after a change of keys they are checked again.
+    var epoch: ProviderKeyEpoch?
     var topic: Topic?
 
     package init(environment: PushEnvironment) { self.environment = environment }

@@ -23,9 +23,10 @@ extension ServerCore {
         if !departures.isEmpty { journalDepartures(of: registration, now: now) }
         if let session, canDeliver {
             pump(session, registration, index, now: now)
-        } else if entry.isStorable && entry.expiresAt < expiryCheckAt {
-            expiryCheckAt = entry.expiresAt
+            // All of it went out, and what is in flight does not expire.
+            guard session.hasBacklog else { return }
         }
+        if entry.isStorable { expiryCheckAt = min(expiryCheckAt, entry.expiresAt) }
     }
 
     func rule(of app: App) -> StorageRule { app.storageRule ?? settings.storageRule }
@@ -56,6 +57,11 @@ extension ServerCore {
         }
     }
 
+    /// Pushes were taken out of the window without an acknowledgement: others may have their place.
+    func refillWindow(of device: Device, now: Moment) {
+        if let session = device.session, session.hasBacklog { pumpAll(session, now: now) }
+    }
+
     func send(_ record: DeviceSession.InFlight, over session: DeviceSession, now: Moment) {
         let registration = record.registration
         outputs.append(
@@ -75,17 +81,15 @@ extension ServerCore {
 
     /// A virtual device was switched on: it takes everything that waits, in the order it was accepted.
     func drainVirtually(_ device: Device, now: Moment) {
+        var waiting: [Int64] = []
         for registration in device.registrations {
             for index in registration.mailboxes.indices {
-                registration.withMailbox(index) {
-                    $0.beginReplay(now: now.unixMilliseconds, departures: &departures)
-                }
+                registration.withMailbox(index) { $0.expire(at: now.unixMilliseconds, departures: &departures) }
                 journalDepartures(of: registration, now: now)
-                for sequence in registration.withMailbox(index, { $0.removeAll() }) {
-                    deliverVirtually(sequence, to: device, now: now)
-                }
+                waiting += registration.withMailbox(index) { $0.removeAll() }
             }
         }
+        for sequence in waiting.sorted() { deliverVirtually(sequence, to: device, now: now) }
     }
 
     /// Throws away what waits for a registration, with the reason.

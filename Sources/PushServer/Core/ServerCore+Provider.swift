@@ -65,10 +65,11 @@ extension ServerCore {
     ) -> APNsReason? {
         guard let range = APNsRules.bearerToken(request) else { return .missingProviderToken }
         let token = request.storage[range]
-        if session.claims == nil || !token.elementsEqual(session.tokenBytes) {
+        if session.epoch !== verifier.epoch || !token.elementsEqual(session.tokenBytes) {
             guard let claims = verifier.claims(of: token) else { return .invalidProviderToken }
             if let bound = session.claims, bound.team != claims.team { return .invalidProviderToken }
             session.claims = claims
+            session.epoch = verifier.epoch
             session.tokenBytes = Array(token)
         }
         guard let claims = session.claims else { return .invalidProviderToken }

@@ -15,10 +15,12 @@ extension ServerCore {
 
     /// Removes an app and what waits for it; its registrations go with it.
     package func removeApp(_ app: App, now: Moment) {
-        for registration in registry.registrations(of: app) {
+        let registrations = registry.registrations(of: app)
+        for registration in registrations {
             dropAll(of: registration, cause: .unregistered, now: now)
             registry.remove(registration)
         }
+        for registration in registrations { refillWindow(of: registration.device, now: now) }
         registry.remove(app)
         outputs.append(.save(.appRemoved(bundle: app.bundle)))
     }
@@ -112,6 +114,7 @@ extension ServerCore {
         if !isRegistered { dropAll(of: registration, cause: .unregistered, now: now) }
         outputs.append(.save(.registration(registration)))
         journal(isRegistered ? .registered : .unregistered, device: registration.device, now: now)
+        refillWindow(of: registration.device, now: now)
     }
 
     /// Lets a token run out (410 `ExpiredToken`), or makes it good again.

@@ -139,7 +139,8 @@ extension ServerCore {
             if let token = message.baseToken, token != known?.baseToken { return nil }
             return known
                 ?? addDevice(
-                    identity: identity, environment: environment, isVirtual: false, name: certificate.commonName, now: now)
+                    identity: identity, environment: environment, isVirtual: false, name: certificate.commonName,
+                    now: now)
         }
     }
 }

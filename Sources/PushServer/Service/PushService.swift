@@ -103,6 +103,7 @@ package final class PushService {
         var record = PushRecord(
             sequence: sequence, id: notification.id, registration: acceptance.registration.id,
             at: now.unixMilliseconds, reason: nil, environment: acceptance.registration.device.environment)
+        Self.link(&record, to: acceptance.registration)
         record.topic = acceptance.topic.name
         record.pushType = notification.pushType
         record.priority = notification.priority
@@ -126,6 +127,7 @@ package final class PushService {
         var record = PushRecord(
             sequence: sequence, id: id, registration: registration?.id ?? 0, at: now.unixMilliseconds, reason: reason,
             environment: core.environment(of: request, session: session))
+        if let registration { Self.link(&record, to: registration) }
         record.topic = RefusalDetail.shortened(request, request.topic)
         record.detail = RefusalDetail.offence(reason, request)
         record.isStorable = false
@@ -134,6 +136,11 @@ package final class PushService {
                 sequence: sequence, milestone: .rejected, push: sequence, device: registration?.device.id ?? 0,
                 at: now.unixMilliseconds, detail: Int64(reason.rawValue)))
         return record
+    }
+
+    private static func link(_ record: inout PushRecord, to registration: Registration) {
+        record.previous = registration.lastPush
+        registration.lastPush = record.sequence
     }
 
     private func answer(
@@ -324,6 +331,7 @@ package final class PushService {
         for app in try store.loadApps() { core.restore(app) }
         for device in try store.loadDevices() { core.restore(device) }
         for registration in try store.loadRegistrations(into: core.registry) { core.restore(registration) }
+        try store.loadChains { registration, newest in core.registry.registration(registration)?.lastPush = newest }
         try store.loadPending { registrationID, topicName, entry in
             guard let registration = core.registry.registration(registrationID),
                 let topic = core.registry.topic(named: Array(topicName.utf8))
