@@ -6,6 +6,7 @@ struct Main {
     static func main() {
         // A reader that went away is seen as EPIPE where we write.
         _ = signal(SIGPIPE, SIG_IGN)
+        TerminationSignal.unblock()
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 

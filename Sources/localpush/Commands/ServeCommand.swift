@@ -29,6 +29,8 @@ enum ServeCommand {
         let file = arguments[readyFile]
         MachineSurvey.raiseFileLimit()
         if let file { Files.remove(file) }
+        // Before the ready line: whoever reads it may interrupt us at once.
+        let ending = try ServerEnding()
         let server: LocalPushServer
         do {
             server = try LocalPushServer.start(configuration) { Terminal.errorLine("localpush: \($0)") }
@@ -38,26 +40,39 @@ enum ServeCommand {
         let line = JSONText.line(server.ready.json) + "\n"
         if let file { try Files.replace(file, with: line) }
         Terminal.out(line)
-        try waitForSignal(toStop: server)
+        ending.wait(toStop: server)
         if let file { Files.remove(file) }
         return .done
     }
+}
 
-    /// Returns when the server has stopped.
-    private static func waitForSignal(toStop server: LocalPushServer) throws {
-        let loop = try EventLoop()
-        var isStopping = false
-        let stopped = Inbox<Void>(loop: loop) { loop.stop() }
-        for signal in TerminationSignal.all {
-            loop.onSignal(signal) {
-                if isStopping { TerminationSignal.exitAtOnce() }
-                isStopping = true
-                Task {
-                    await server.stop()
-                    stopped.post(())
-                }
-            }
+/// Listens for the signals that ask the process to end. Bound to the thread that makes it.
+private final class ServerEnding {
+    private let loop: EventLoop
+    private var server: LocalPushServer?
+    private var stopped: Inbox<Void>?
+    private var isStopping = false
+
+    /// From here on a signal does not kill the process.
+    init() throws {
+        loop = try EventLoop()
+        stopped = Inbox<Void>(loop: loop) { [unowned self] in loop.stop() }
+        for signal in TerminationSignal.all { loop.onSignal(signal) { [unowned self] in signalled() } }
+    }
+
+    /// Returns when a signal has come and the server has stopped.
+    func wait(toStop server: LocalPushServer) {
+        self.server = server
+        withExtendedLifetime(self) { loop.run() }
+    }
+
+    private func signalled() {
+        if isStopping { TerminationSignal.exitAtOnce() }
+        guard let server, let stopped else { preconditionFailure("the loop runs when there is a server") }
+        isStopping = true
+        Task {
+            await server.stop()
+            stopped.post(())
         }
-        loop.run()
     }
 }

@@ -4,6 +4,9 @@ internal import PushReactor
 
 /// Asks a running server. Loop-bound; each call turns the loop until it is answered.
 final class ControlClient {
+    /// An error in place of a stream is read whole up to this; the server's are a few hundred bytes.
+    private static let errorBytesMax = 65_536
+
     let url: ServerURL
     private let token: String?
     private let loop: EventLoop
@@ -45,11 +48,13 @@ final class ControlClient {
         _ request: ControlRequest, onEvent: @escaping (ServerSentEvents.Event) -> Void
     ) throws(CommandFailure) {
         var reader = ServerSentEvents()
+        var head: [UInt8] = []
         let response = try exchange(request) { bytes in
+            if head.count < Self.errorBytesMax { head += bytes }
             for event in reader.receive(bytes) { onEvent(event) }
         }
         if response.status != 200 {
-            let body = try? JSONText.parse(response.body)
+            let body = try? JSONText.parse(head)
             throw ControlReply(status: response.status, body: body ?? .null).failure
         }
     }

@@ -24,6 +24,7 @@ final class SendSession {
 
     private let loop: EventLoop
     private let plan: Plan
+    private var inbox: Inbox<Occurrence>?
     private var tally = SendTally()
 
     init(loop: EventLoop, plan: Plan) {
@@ -40,6 +41,7 @@ final class SendSession {
             throw CommandFailure(TextQuote.plain(error.message))
         }
         let inbox = Inbox<Occurrence>(loop: loop) { [unowned self] in handle($0) }
+        self.inbox = inbox
         let work = Self.work(client, plan.notification, plan.token, count: plan.count, rate: plan.rate, inbox)
         for signal in TerminationSignal.all { loop.onSignal(signal) { work.cancel() } }
         loop.run()

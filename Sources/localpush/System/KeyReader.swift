@@ -52,11 +52,3 @@ final class KeyReader: Sendable {
         if code == 0 { pthread_detach(thread) }
     }
 }
-
-/// The signals that ask a process to end.
-enum TerminationSignal {
-    static let all: [Int32] = [SIGINT, SIGTERM]
-
-    /// For somebody who asked twice.
-    static func exitAtOnce() -> Never { exit(ExitCode.no.rawValue) }
-}
