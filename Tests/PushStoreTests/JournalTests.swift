@@ -148,12 +148,35 @@ import Testing
         #expect(try sequences { _ in }.count == 100)
     }
 
-    @Test func aListingMayBeOfSomeRegistrations() throws {
-        for sequence in Int64(1)...6 { store.add(record(sequence, registration: sequence % 3)) }
+    @Test func aListingMayFollowTheChainOfOneRegistration() throws {
+        for sequence in Int64(1)...6 {
+            var record = record(sequence, registration: sequence % 3)
+            record.previous = max(sequence - 3, 0)
+            store.add(record)
+        }
         try store.commit()
-        #expect(try sequences { $0.registrations = [1] } == [1, 4])
-        #expect(try sequences { $0.registrations = [1, 2, 99] } == [1, 2, 4, 5])
-        #expect(try sequences { $0.registrations = [] } == [])
+        #expect(try sequences { $0.chain = 4 } == [1, 4])
+        #expect(try sequences { $0.chain = 6 } == [3, 6])
+        #expect(try sequences { $0.chain = 0 } == [])
+        #expect(try sequences { $0.chain = 99 } == [])
+        #expect(
+            try sequences {
+                $0.chain = 4
+                $0.after = 1
+            } == [4])
+        #expect(
+            try sequences {
+                $0.chain = 4
+                $0.before = 4
+            } == [1])
+        #expect(
+            try sequences {
+                $0.chain = 4
+                $0.limit = 1
+            } == [4])
+        var newest: [Int64: Int64] = [:]
+        try store.loadChains { newest[$0] = $1 }
+        #expect(newest == [1: 4, 2: 5])
     }
 
     @Test func aListingOfAnAppHoldsItsTopicsAndNoOtherApps() throws {
@@ -172,7 +195,6 @@ import Testing
                 $0.bundle = "com.example"
                 $0.after = 1
                 $0.before = 3
-                $0.registrations = [10]
             } == [2])
     }
 
