@@ -53,7 +53,7 @@ let package = Package(
         // L4
         .target(name: "PushCourier", dependencies: ["PushBytes"], swiftSettings: pure),
         .target(
-            name: "PushStore", dependencies: ["PushBytes", "PushSQLite", "PushCore"], swiftSettings: pure),
+            name: "PushStore", dependencies: ["PushBytes", "PushCrypto", "PushSQLite", "PushCore"], swiftSettings: pure),
 
         // L5
         .target(
@@ -112,7 +112,7 @@ let package = Package(
                 "PushTLS",
                 "PushReactor", "PushHTTP1", "PushJSON", "PushCrypto", "PushSQLite", "PushBytes",
             ], swiftSettings: upcoming),
-        .testTarget(name: "EndToEndTests", dependencies: ["localpush"], swiftSettings: upcoming),
+        .testTarget(name: "EndToEndTests", dependencies: ["localpush", "PushDevice"], swiftSettings: upcoming),
         .testTarget(name: "TidyTests", swiftSettings: upcoming),
     ],
     swiftLanguageModes: [.v6],

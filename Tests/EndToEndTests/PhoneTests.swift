@@ -1,3 +1,4 @@
+import PushDevice
 import Testing
 
 @testable import localpush
@@ -52,9 +53,9 @@ import Testing
 
     @Test func aRepeatedKeyIsRecognisedUntilSoManyOthersCame() {
         var recent = RecentKeys()
-        let first: [UInt8] = [0, 0]
-        let others = (1..<RecentKeys.keysMax).map { [UInt8($0 / 256), UInt8($0 % 256), 1] }
-        let answers = ([first] + others + [first, [9], first]).map { recent.isRepeated($0) }
+        let first = MessageKey(high: 0, low: 0)
+        let others = (1..<RecentKeys.keysMax).map { MessageKey(high: UInt64($0), low: 1) }
+        let answers = ([first] + others + [first, MessageKey(high: 9, low: 9), first]).map { recent.isRepeated($0) }
         #expect(answers.dropLast(3).allSatisfy { !$0 })
         #expect(answers.suffix(3) == [true, false, false])
     }

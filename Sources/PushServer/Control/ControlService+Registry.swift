@@ -40,7 +40,8 @@ extension ControlService {
         let bundle = try body.requiredText("bundle")
         guard App.isValid(bundle: bundle) else {
             throw .badField(
-                "bundle", "must be a bundle id: letters, digits, hyphens and periods, without the suffix of a push type")
+                "bundle", "must be a bundle id: letters, digits, hyphens and periods, without the suffix of a push type"
+            )
         }
         let team = try team(body)
         let rule = try storageRule(body)
@@ -170,7 +171,8 @@ extension ControlService {
         let bundle = try body.text("app")
         if isOnline != nil && !device.isVirtual {
             throw ControlError(
-                409, "not_virtual", "\(device.label) is a phone with a process of its own: it is online while that runs.",
+                409, "not_virtual",
+                "\(device.label) is a phone with a process of its own: it is online while that runs.",
                 hint: "Only devices made with POST /localpush/v1/devices are switched.")
         }
         let registrations = device.registrations.filter { bundle == nil || $0.app.bundle == bundle }

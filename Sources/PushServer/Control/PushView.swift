@@ -21,7 +21,9 @@ struct PushView {
             isListening = false
         }
         var names: [Int64: String] = [:]
-        for event in push.events where event.milestone == .replaced { names[event.detail] = replacementID(event.detail) }
+        for event in push.events where event.milestone == .replaced {
+            names[event.detail] = replacementID(event.detail)
+        }
         replacements = names
     }
 

@@ -1,4 +1,3 @@
-
 /// Where a server listens, where it keeps its state, and how it behaves. The defaults suit a developer's machine.
 public struct LocalPushConfiguration: Sendable {
     /// Address to listen on. Default `127.0.0.1`: nothing beyond this machine.

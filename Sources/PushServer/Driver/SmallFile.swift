@@ -13,7 +13,9 @@ enum SmallFile {
         var bytes = [UInt8](repeating: 0, count: bytesMax + 1)
         var count = 0
         while count < bytes.count {
-            let got = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress! + count, $0.count - count) }
+            let got = unsafe bytes.withUnsafeMutableBytes {
+                unsafe read(file, $0.baseAddress! + count, $0.count - count)
+            }
             if got < 0 { return nil }
             if got == 0 { break }
             count += got

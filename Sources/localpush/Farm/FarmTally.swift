@@ -1,3 +1,4 @@
+import PushDevice
 internal import PushJSON
 
 /// What a farm of devices has counted.
@@ -35,11 +36,11 @@ struct RecentKeys {
     /// Redelivery comes within what was in flight when a connection broke, which is below this.
     static let keysMax = 256
 
-    private var ring: [[UInt8]] = []
+    private var ring: [MessageKey] = []
     private var next = 0
 
     /// Whether `key` is among the last `keysMax`.
-    mutating func isRepeated(_ key: [UInt8]) -> Bool {
+    mutating func isRepeated(_ key: MessageKey) -> Bool {
         if ring.contains(key) { return true }
         if ring.count < Self.keysMax {
             ring.append(key)

@@ -337,8 +337,10 @@ final class JudgeBench {
         let bench = try JudgeBench()
         var trial = try bench.trial()
         trial.set(":authority", host)
-        let session = ProviderSession(environment: .production)
-        #expect(bench.harness.core.environment(of: trial.request, session: session) == environment)
+        var session = ProviderSession(environment: .production)
+        #expect(bench.harness.core.environment(of: trial.request, session: &session) == environment)
+        // Asked again, it answers from memory.
+        #expect(bench.harness.core.environment(of: trial.request, session: &session) == environment)
     }
 
     @Test func aTokenIsGoodInItsOwnEnvironmentOnly() throws {

@@ -100,9 +100,13 @@ final class SeededWorld {
         for _ in 0..<400 {
             round()
             advance(1000)
-            if phone.isOnline && provider.isIdle && service.core.registry.allRegistrations.allSatisfy({
-                $0.waitingCount + $0.inFlightCount == 0
-            }) { return }
+            if phone.isOnline && provider.isIdle
+                && service.core.registry.allRegistrations.allSatisfy({
+                    $0.waitingCount + $0.inFlightCount == 0
+                })
+            {
+                return
+            }
         }
     }
 
