@@ -42,6 +42,13 @@ import Testing
         #expect(reply.failure.exitCode == .no)
     }
 
+    @Test func whatTheServerCallsABadFieldIsAUsageError() throws {
+        let body = try JSONText.parse(#"{"error":{"code":"bad_field","message":"No.","hint":"Say yes."}}"#)
+        let failure = ControlReply(status: 400, body: body).failure
+        #expect(failure.exitCode == .usage)
+        #expect(failure.description == "No. Say yes.")
+    }
+
     @Test func aMissingControlTokenNamesTheOption() throws {
         let reply = ControlReply(status: 401, body: try JSONText.parse(#"{"error":{"message":"a token is needed"}}"#))
         #expect(reply.failure.description.contains("--control-token"))

@@ -117,6 +117,37 @@ import Testing
         #expect(try served.run("devices", "list", "--control-token", "secret").status == 0)
     }
 
+    @Test(
+        arguments: [
+            (["--seed", "1"], 2, "--ephemeral"), (["--key", "k.p8"], 2, "--key-id"),
+            (["--ephemeral", "--key", "none.p8", "--key-id", "K", "--team", "T"], 1, "none.p8"),
+            (["--data", "/proc/nowhere"], 1, "/proc/nowhere"), (["--host", "192.0.2.1"], 1, "192.0.2.1"),
+        ] as [([String], Int32, String)])
+    func aServerThatCannotStartSaysWhyInOneLine(options: [String], status: Int32, part: String) throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let ports = ["apns", "courier", "http", "https"].flatMap { ["--\($0)-port", "0"] }
+        let result = try Program(["serve"] + ports + options, in: directory).end()
+        #expect(result.status == status)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains(part))
+        #expect(result.errors.split(separator: "\n").count == (status == 2 ? 2 : 1))
+    }
+
+    @Test func certsMakesWhatTrustAndDoctorFind() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        #expect(try Program(["certs", "trust"], in: directory).end().status == 1)
+        #expect(try Program(["certs"], in: directory).end().status == 0)
+        let trust = try Program(["certs", "trust", "--runtime", "node"], in: directory).end()
+        #expect(trust.output.contains("NODE_EXTRA_CA_CERTS"))
+        #expect(trust.output.contains("ca.pem"))
+        let doctor = try Program(["doctor", "--json"], in: directory).end()
+        #expect(doctor.output.contains("ca.pem is valid for"))
+    }
+
     @Test func whereNobodyListensTheExitCodeIsThreeAndTheRemedyIsNamed() throws {
         let served = try ServedDirectory()
         let url = served.url

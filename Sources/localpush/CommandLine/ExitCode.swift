@@ -31,6 +31,6 @@ struct CommandFailure: Error, CustomStringConvertible {
 
     var description: String {
         guard let remedy else { return message }
-        return "\(message); \(remedy)"
+        return message.hasSuffix(".") ? "\(message) \(remedy)" : "\(message); \(remedy)"
     }
 }

@@ -20,6 +20,7 @@ struct ControlReply: Sendable {
                 TextQuote.plain(message), remedy: "give its token with --control-token or LOCALPUSH_CONTROL_TOKEN")
         }
         return CommandFailure(
-            TextQuote.plain(message), remedy: body[path: "error.hint"]?.stringValue.map { TextQuote.plain($0) })
+            TextQuote.plain(message), remedy: body[path: "error.hint"]?.stringValue.map { TextQuote.plain($0) },
+            exitCode: status == 400 ? .usage : .no)
     }
 }
