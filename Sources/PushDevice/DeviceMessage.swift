@@ -7,7 +7,8 @@ public struct DeviceMessage: Sendable {
     public let payload: [UInt8]
     /// The bundle id, or the name of a vendor link.
     public let topic: String
-    /// The id that the provider was told (`apns-id`), as a lower-case UUID; `nil` if the server does not send it.
+    /// The id that the provider was told (`apns-id`), written as the provider sees it; `nil` if the server does not
+    /// send it.
     public let pushID: String?
     /// When it came, in unix milliseconds by this machine's clock.
     public let receivedAtMilliseconds: Int64
@@ -27,7 +28,6 @@ public struct DeviceMessage: Sendable {
     /// The way it took, for pushes of other vendors.
     public let channel: String?
     public let taskID: String?
-    public let vendorMessageID: String?
 
     let sequence: Int64
     private let door: Inbox<DeviceDriver.Command>
@@ -35,7 +35,7 @@ public struct DeviceMessage: Sendable {
     init(_ message: InboxMessage, sequence: Int64, door: Inbox<DeviceDriver.Command>) {
         payload = message.payload
         topic = message.topic
-        pushID = message.pushID.flatMap(Self.text(ofID:))
+        pushID = message.vendorMessageID ?? message.pushID.flatMap(Self.text(ofID:))
         receivedAtMilliseconds = message.receivedAtMilliseconds
         expirySeconds = message.expirySeconds
         timestampNanoseconds = message.timestampNanoseconds
@@ -46,7 +46,6 @@ public struct DeviceMessage: Sendable {
         pushType = message.pushType
         channel = message.channel
         taskID = message.taskID
-        vendorMessageID = message.vendorMessageID
         self.sequence = sequence
         self.door = door
     }
@@ -61,7 +60,7 @@ public struct DeviceMessage: Sendable {
 
     private static func text(ofID id: [UInt8]) -> String? {
         guard id.count == 16 else { return nil }
-        let digits = Hex.encode(id)
+        let digits = Hex.encode(id, uppercase: true)
         var text = ""
         for (index, digit) in digits.enumerated() {
             if [8, 12, 16, 20].contains(index) { text.append("-") }

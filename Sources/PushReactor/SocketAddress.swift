@@ -76,6 +76,7 @@ struct SocketAddress: Sendable {
     }
 }
 
+/// Addresses as people write them.
 package enum HostPort {
     /// A host and port as written in addresses: IPv6 literals get brackets.
     package static func text(host: String, port: UInt16) -> String {

@@ -80,6 +80,8 @@ package final class CourierConnection {
         message.storageFlags = flags
         message.priority = record.priority
         message.pushID = pushID
+        // The push id follows from the place in the journal and is never repeated; an id of the provider's may be.
+        message.vendorMessageID = record.id?.string
         message.collapseID = record.collapseID
         message.pushType = record.pushType?.text
         message.write(payload: payload, into: &output)
