@@ -32,7 +32,7 @@ private enum Sample {
         let words = line.split(separator: " ").map(String.init)
         switch try ArgumentParser(root: root, environment: environment).parse(words) {
         case .run(_, let arguments, _): return arguments
-        case .help, .version: throw CommandFailure("help or version")
+        case .help, .topic, .version: throw CommandFailure("help or version")
         }
     }
 
