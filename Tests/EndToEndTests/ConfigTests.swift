@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import localpush
+
 /// `serve --set` and `serve --config`, as a program.
 @Suite(.serialized) struct ConfigTests {
     private func refusal(of text: String) throws -> String {
@@ -40,8 +42,10 @@ import Testing
         let file = directory.appendingPathComponent("push.conf")
         try Data("--profile=faithful\nconnection.streams=7\r\nconnection.idleTimeout=5m\n".utf8).write(to: file)
         let served = try ServedDirectory(["--config", file.path, "--set", "connection.streams=9"])
-        let info = try object(
-            String(decoding: Data(contentsOf: URL(string: "\(served.url)/localpush/v1/info")!), as: UTF8.self))
+        let words = ["devices", "list", "--server", served.url]
+        guard case .run(_, let arguments, _) = try ArgumentParser(root: Root.declaration, environment: [:]).parse(words)
+        else { return }
+        let info = try object(JSONText.line(ControlClient(arguments).value(ControlRequest("GET", "info"))))
         let settings = try #require(info["settings"] as? [String: Any])
         #expect(info["profile"] as? String == "faithful")
         #expect(settings["connection.streams"] as? Int == 9)
