@@ -206,6 +206,17 @@ extension PushStore {
         }
     }
 
+    /// The lowest number still in the journal; `nil` when it is empty.
+    package func oldestSequence() throws(StoreError) -> Int64? {
+        try storing { () throws(SQLiteError) in
+            let oldest = [
+                try database.integer("SELECT min(sequence) FROM pushes"),
+                try database.integer("SELECT min(sequence) FROM events"),
+            ]
+            return oldest.compactMap { $0 == 0 ? nil : $0 }.min()
+        }
+    }
+
     /// Forgets at most `count` ended pushes, and as many events, from before a number; what still waits is never
     /// touched. Returns how many rows went.
     @discardableResult

@@ -129,17 +129,19 @@ final class ControlService {
         let apps = service.core.registry.apps.values.sorted { $0.bundle < $1.bundle }
         members.append(
             JSONMember("apps", .array(apps.map { DeviceView.json($0, rule: service.core.rule(of: $0)) })))
-        members.append(JSONMember("limits", Self.limits))
+        members.append(JSONMember("limits", limits))
         members.append(JSONMember("versions", LocalPushVersion.json))
         exchange.respond(ControlAnswer(200, .object(members)).response)
     }
 
-    private static let limits: JSONValue = [
-        "payloadBytes": .int(Int64(CoreLimits.payloadBytesMax)),
-        "payloadBytesVoIP": .int(Int64(CoreLimits.payloadBytesVoIPMax)),
-        "collapseIDBytes": .int(Int64(CoreLimits.collapseIDBytesMax)),
-        "inFlightPerDevice": .int(Int64(CoreLimits.inFlightMax)), "mailbox": .int(Int64(CoreLimits.mailboxMax)),
-        "connections": .int(Int64(DriverLimits.connectionsMax)), "history": .int(DriverLimits.historyMax),
-        "waits": .int(Int64(ControlWaits.countMax)),
-    ]
+    private var limits: JSONValue {
+        [
+            "payloadBytes": .int(Int64(CoreLimits.payloadBytesMax)),
+            "payloadBytesVoIP": .int(Int64(CoreLimits.payloadBytesVoIPMax)),
+            "collapseIDBytes": .int(Int64(CoreLimits.collapseIDBytesMax)),
+            "inFlightPerDevice": .int(Int64(CoreLimits.inFlightMax)), "mailbox": .int(Int64(CoreLimits.mailboxMax)),
+            "connections": .int(Int64(DriverLimits.connectionsMax)), "history": .int(configuration.historyMax),
+            "waits": .int(Int64(ControlWaits.countMax)),
+        ]
+    }
 }
