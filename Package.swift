@@ -77,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "localpush",
             dependencies: [
-                "PushBytes", "PushJSON", "PushCrypto", "PushTLS", "PushReactor", "PushHTTP1", "PushServer",
+                "PushBytes", "PushJSON", "PushCrypto", "PushTLS", "PushReactor", "PushHTTP1", "PushCore", "PushServer",
                 "PushProvider", "PushDevice",
             ], swiftSettings: pure),
 
@@ -112,7 +112,8 @@ let package = Package(
                 "PushTLS",
                 "PushReactor", "PushHTTP1", "PushJSON", "PushCrypto", "PushSQLite", "PushBytes",
             ], swiftSettings: upcoming),
-        .testTarget(name: "EndToEndTests", dependencies: ["localpush", "PushDevice"], swiftSettings: upcoming),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["localpush", "PushDevice", "PushCore"], swiftSettings: upcoming),
         .testTarget(name: "TidyTests", swiftSettings: upcoming),
     ],
     swiftLanguageModes: [.v6],
