@@ -113,7 +113,11 @@ let package = Package(
                 "PushReactor", "PushHTTP1", "PushJSON", "PushCrypto", "PushSQLite", "PushBytes",
             ], swiftSettings: upcoming),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["localpush", "PushDevice", "PushCore"], swiftSettings: upcoming),
+            name: "EndToEndTests",
+            dependencies: [
+                "localpush", "PushDevice", "PushStore", "PushCourier", "PushHTTP2", "PushTLS", "PushCrypto", "PushCore",
+                "PushBytes",
+            ], swiftSettings: upcoming),
         .testTarget(name: "TidyTests", swiftSettings: upcoming),
     ],
     swiftLanguageModes: [.v6],
