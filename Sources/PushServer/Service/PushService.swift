@@ -127,10 +127,14 @@ package final class PushService {
         var record = PushRecord(
             sequence: sequence, id: id, registration: registration?.id ?? 0, at: now.unixMilliseconds, reason: reason,
             environment: core.environment(of: request, session: &session))
-        if let registration { Self.link(&record, to: registration) }
+        // What the store cannot take leaves no trace: a later push that named it as the one before it would hide all
+        // older ones.
+        let isKept = reason != .serviceUnavailable
+        if isKept, let registration { Self.link(&record, to: registration) }
         record.topic = RefusalDetail.shortened(request, request.topic)
         record.detail = RefusalDetail.offence(reason, request)
         record.isStorable = false
+        guard isKept else { return record }
         observe(
             JournalEvent(
                 sequence: sequence, milestone: .rejected, push: sequence, device: registration?.device.id ?? 0,
