@@ -66,8 +66,10 @@ struct StoreStatements {
         trimPushes = try database.prepare(
             """
             DELETE FROM pushes WHERE sequence IN (
-                SELECT sequence FROM pushes p WHERE sequence < ?1 AND (reason IS NOT NULL OR EXISTS (
+                SELECT sequence FROM pushes p WHERE sequence < ?1 AND (
+                    reason IS NOT NULL OR channel IS NOT NULL OR EXISTS (
                     SELECT 1 FROM events e WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone IN (4, 17, 18, 19)))
+                    AND NOT EXISTS (SELECT 1 FROM channels c WHERE c.stored = p.sequence AND c.stored IS NOT NULL)
                 ORDER BY sequence LIMIT ?2)
             """)
         trimEvents = try database.prepare(

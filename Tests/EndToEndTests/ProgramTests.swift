@@ -56,6 +56,9 @@ import Testing
         let id = try #require((devices["devices"] as? [[String: Any]])?.last?["id"] as? String)
         #expect(try served.run("devices", "unregister", id).status == 0)
 
+        let unaddressed = try served.run("send")
+        #expect(unaddressed.status == 1)
+        #expect(unaddressed.errors.contains("com.example.app is no longer registered on any device"))
         let sent = try served.run("send", "--token", token)
         #expect(sent.status == 1)
         #expect(sent.output.contains("410  Unregistered"))
@@ -91,7 +94,7 @@ import Testing
         let served = try ServedDirectory()
         let port = try #require((served.ready["courier"] as? String)?.split(separator: ":").last)
         let result = try served.run(
-            "serve", "--apns-port", "0", "--http-port", "0", "--https-port", "0", "--courier-port", String(port),
+            "serve", "--apns-port", "0", "--broadcast-ports", "0,0", "--http-port", "0", "--https-port", "0", "--courier-port", String(port),
             "--ephemeral", "--ready-file", "ready")
         #expect(result.status == 1)
         #expect(result.output.isEmpty)

@@ -114,7 +114,7 @@ package struct ChannelTable {
 
     init() {}
 
-    package subscript(id: [UInt8]) -> Channel? { byID[id] }
+    package subscript(id id: [UInt8]) -> Channel? { byID[id] }
 
     package var all: some Collection<Channel> { byID.values }
 

@@ -1,6 +1,7 @@
 import PushBytes
 package import PushCore
 import PushCrypto
+import PushJSON
 
 /// A request of the broadcast and channel API that passed every rule.
 package enum BroadcastCall {

@@ -1,6 +1,7 @@
 import PushCore
 import PushHTTP2
 import PushJSON
+import PushStore
 
 extension PushService {
     /// Takes a request of the broadcast and channel API, or any request on a management port.

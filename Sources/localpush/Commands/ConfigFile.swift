@@ -11,7 +11,7 @@ enum ConfigFile {
         let text = String(decoding: try Files.read(path, bytesMax: bytesMax), as: UTF8.self)
         let parser = ArgumentParser(root: Command(name: "config", summary: "", subcommands: [serve]), environment: [:])
         var arguments = Arguments(options: serve.allOptions)
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             guard let word = option(in: line) else { continue }
             do throws(CommandFailure) {
                 if word == "--\(forbidden)" || word.hasPrefix("--\(forbidden)=") {
