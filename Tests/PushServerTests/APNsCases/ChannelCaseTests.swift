@@ -1,5 +1,6 @@
 import Foundation
 import PushBytes
+import PushJSON
 import PushServer
 import Testing
 
