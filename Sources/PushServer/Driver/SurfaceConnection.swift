@@ -21,6 +21,7 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
     }
 
     let surface: Surface
+    /// Until the handshake is done: when it was accepted. Bytes that only come now and then do not prolong that.
     private(set) var lastHeard: MonotonicTime
     private unowned let driver: ServerDriver
     private let tls: TLSEngine
@@ -44,7 +45,6 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
 
     func socketDidReceive(_ socket: Socket, _ bytes: Span<UInt8>) {
         guard !isEnding else { return }
-        lastHeard = driver.loop.now
         do throws(TLSError) {
             try tls.receive(bytes, into: &driver.scratch)
         } catch {
@@ -52,6 +52,7 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
             return
         }
         if isOpening && tls.isEstablished { open() }
+        if !isOpening { lastHeard = driver.loop.now }
         if !driver.scratch.isEmpty { receivePlain() }
         flushTLS()
         if tls.peerClosed { close() }
