@@ -31,7 +31,12 @@ enum StoreSchema {
             at INTEGER NOT NULL, detail INTEGER NOT NULL);
         CREATE INDEX events_by_push ON events (push, milestone) WHERE push <> 0;
         CREATE INDEX events_inbox ON events (device, sequence) WHERE milestone = 4;
+        """,
+        // Keys for certain topics: their names with blanks between them, NULL for all; and the key related to it.
         """
+        ALTER TABLE keys ADD COLUMN topics TEXT;
+        ALTER TABLE keys ADD COLUMN related_key TEXT;
+        """,
     ]
 
     static var version: Int32 { Int32(steps.count) }

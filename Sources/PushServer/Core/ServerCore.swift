@@ -3,7 +3,8 @@ import PushCrypto
 
 /// Decides everything and does nothing: inputs with the time as an argument in, `outputs` out.
 ///
-/// Same inputs, same times, same outputs. Bound to the loop. Its files: `+Provider` judges requests, `+Delivery`
+/// Same inputs, same times, same outputs. Bound to the loop. Its files: `+Provider` judges requests,
+/// `+Authentication` who sends them and which topics are theirs, `+Delivery`
 /// moves pushes to devices, `+Sessions` speaks to device connections, `+Registry` makes and changes apps and devices.
 package final class ServerCore {
     package let settings: RuleSettings
@@ -36,7 +37,8 @@ package final class ServerCore {
         self.identityMode = identityMode
         self.secret = secret
         self.lastSequence = lastSequence
-        verifier = ProviderTokenVerifier(trustsAnyKey: settings.trustsAnyKey)
+        verifier = ProviderTokenVerifier(
+            trustsAnyKey: settings.trustsAnyKey, isStrict: settings.auth.strictIssuedAt)
         let digest = HMACSHA256.authenticate(Array("apns-id".utf8), key: secret)
         ids = APNsIDMaker(secret: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }

@@ -7,13 +7,15 @@ package final class ProviderConnection {
     let engine: HTTP2ServerEngine
     var session: ProviderSession
     var isDirty = false
+    /// Nothing is answered any more.
+    private var hasLeft = false
     /// Set by the driver, cleared when the connection is gone.
     package weak var transport: (any ServiceTransport)?
     private unowned let service: PushService
 
-    init(service: PushService, environment: PushEnvironment, pool: HTTP2Pool) throws(HTTP2Error) {
+    init(service: PushService, session: ProviderSession, pool: HTTP2Pool) throws(HTTP2Error) {
         self.service = service
-        session = ProviderSession(environment: environment)
+        self.session = session
         var limits = HTTP2ServerEngine.Limits()
         // One byte more than any payload may have tells "too large" from "just fits".
         limits.bodyBytesMax = CoreLimits.payloadBytesVoIPMax + 1
@@ -27,7 +29,7 @@ package final class ProviderConnection {
         try engine.receive(bytes)
         while let event = engine.nextEvent() {
             guard case .request(let message, _) = event else { continue }
-            service.handle(message, of: self, now: now)
+            if !hasLeft { service.handle(message, of: self, now: now) }
             engine.recycle(message)
         }
     }
@@ -37,6 +39,15 @@ package final class ProviderConnection {
 
     /// Nothing more will come or go: the socket may be closed.
     package var isFinished: Bool { engine.wantsClose }
+
+    /// Refuses the connection as a whole: no request was looked at. GOAWAY with the reason, then one without, as the real
+    /// service does when the client's certificate is for the other environment.
+    func leaveWithoutAnswer(_ reason: APNsReason) {
+        hasLeft = true
+        engine.goAway(code: 0, data: ProviderAnswer.body(reason, timestamp: nil), lastStream: 0)
+        engine.goAway(code: 0, data: [], lastStream: 0)
+        service.markDirty(self)
+    }
 
     /// Says GOAWAY with a reason and answers what was accepted.
     package func shutDown(_ reason: APNsReason) {
