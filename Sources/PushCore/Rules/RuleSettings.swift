@@ -13,14 +13,17 @@ package enum StorageRule: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// The switches a behaviour profile presets. Each may be set on its own.
+/// The switches a behaviour profile presets. Each may be set on its own; those in `RuleTable` by name. The fields'
+/// own defaults are the profile `lenient`.
 package struct RuleSettings: Sendable {
+    package var auth = AuthSettings()
+    package var connection = ConnectionSettings()
+    package var delivery = DeliverySettings()
+    package var broadcast = BroadcastSettings()
     /// The environment of clients that use a local name. Default sandbox.
     package var localEnvironment = PushEnvironment.sandbox
     /// The storage rule of apps that do not name one. Default `apns`.
     package var storageRule = StorageRule.apns
-    /// How providers show who they are.
-    package var auth = AuthSettings()
     /// Accept a well-formed provider token of an unknown key without checking its signature. Default off.
     package var trustsAnyKey = false
     /// Make the app and a virtual device for a well-formed device token nobody has seen. Default off.

@@ -123,6 +123,7 @@ final class ControlService {
         try allow(["GET"], exchange.request)
         guard case .object(var members) = ready.json else { return }
         members.append(JSONMember("profile", .string(configuration.profile.rawValue)))
+        members.append(JSONMember("settings", service.setup.rules.json))
         members.append(
             JSONMember("durability", .string(configuration.isEphemeral ? "none" : configuration.durability.rawValue)))
         members.append(JSONMember("environment", .string(configuration.environment.rawValue)))

@@ -53,6 +53,21 @@ extension ValueSyntax<String> {
     }
 }
 
+/// A name and a value in one word.
+struct Assignment: Sendable, Equatable {
+    let name: String
+    let value: String
+}
+
+extension ValueSyntax<Assignment> {
+    static var assignment: ValueSyntax {
+        ValueSyntax(placeholder: "NAME=VALUE", expectation: "a name, '=' and a value", completion: .nothing) { text in
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+            return Assignment(name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
+        }
+    }
+}
+
 extension ValueSyntax<String> {
     /// A bundle id: letters, digits, hyphens, underscores and periods.
     static var bundleID: ValueSyntax {

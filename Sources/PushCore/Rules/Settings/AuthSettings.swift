@@ -1,7 +1,5 @@
 /// How providers show who they are. Names begin with `auth.`.
 package struct AuthSettings: Sendable {
-    /// Accept a well-formed provider token of an unknown key without checking its signature. Default off.
-    package var trustAnyKey = false
     /// Refuse a token that differs from the connection's current one, first seen there less than 20 minutes before.
     /// Default off, Apple on.
     package var limitsTokenChanges = false
@@ -22,6 +20,33 @@ package struct AuthSettings: Sendable {
     package var bindsApps = false
 
     package init() {}
+
+    static let table: [RuleSetting] = [
+        RuleSetting(
+            "auth.trustAnyKey", .flag(\.trustsAnyKey),
+            "Accept well-formed provider tokens of unknown keys without checking the signature."),
+        RuleSetting(
+            "auth.limitTokenChanges", .flag(\.auth.limitsTokenChanges), faithful: "on",
+            "Refuse a new provider token less than 20 minutes after the last one on the same connection."),
+        RuleSetting(
+            "auth.tokenChangesTolerated", .count(\.auth.tokenChangesTolerated, 0...1000),
+            "Early changes of the provider token that are let pass before one is refused."),
+        RuleSetting(
+            "auth.futureTokenReason", RuleSetting.choice(\.auth.futureToken),
+            "What a provider token issued more than one hour in the future gets."),
+        RuleSetting(
+            "auth.strictIssuedAt", .flag(\.auth.strictIssuedAt),
+            "Take the iat of provider tokens as a number only, not as digits in a string."),
+        RuleSetting(
+            "auth.environmentKeyReason", RuleSetting.choice(\.auth.environmentKeyReason),
+            "How a signing key of the other environment is refused: as documented, or as seen once."),
+        RuleSetting(
+            "auth.topicOutsideKeyReason", RuleSetting.choice(\.auth.topicOutsideKey),
+            "What a topic gets that a topic-specific signing key does not list."),
+        RuleSetting(
+            "auth.bindApps", .flag(\.auth.bindsApps), faithful: "on",
+            "Refuse apps that came to the team after the connection's first push."),
+    ]
 
     package enum FutureTokenReason: String, Sendable, CaseIterable {
         case expired = "ExpiredProviderToken"
