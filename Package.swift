@@ -112,7 +112,12 @@ let package = Package(
                 "PushTLS",
                 "PushReactor", "PushHTTP1", "PushJSON", "PushCrypto", "PushSQLite", "PushBytes",
             ], swiftSettings: upcoming),
-        .testTarget(name: "EndToEndTests", dependencies: ["localpush", "PushDevice"], swiftSettings: upcoming),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "localpush", "PushDevice", "PushStore", "PushCourier", "PushHTTP2", "PushTLS", "PushCrypto", "PushCore",
+                "PushBytes",
+            ], swiftSettings: upcoming),
         .testTarget(name: "TidyTests", swiftSettings: upcoming),
     ],
     swiftLanguageModes: [.v6],

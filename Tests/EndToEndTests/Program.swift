@@ -24,7 +24,7 @@ final class Program {
     }
 
     /// Beside the test bundle.
-    private static var executable: URL {
+    static var executable: URL {
         URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
             .appendingPathComponent("localpush")
     }

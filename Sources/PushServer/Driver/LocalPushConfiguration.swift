@@ -35,6 +35,10 @@ public struct LocalPushConfiguration: Sendable {
     public var trustsAnyKey = false
     /// Make the app and a virtual device for well-formed tokens nobody has seen. Default false.
     public var registersUnknownTokens = false
+    /// Places of the journal that are kept, pushes and events together. Older ones that have ended are forgotten while
+    /// the server has little to do, and with every turn once there are twice as many. Default one million, some 400 MB
+    /// on disk. At least 1.
+    public var historyMax: Int64 = 1_000_000
     /// When set, the control API wants it as a bearer token. Default `nil`: open on this machine.
     public var controlToken: String?
 
