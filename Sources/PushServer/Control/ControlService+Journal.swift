@@ -52,7 +52,7 @@ extension ControlService {
 
     func push(_ exchange: HTTP1Exchange, _ id: String) throws(ControlError) {
         try allow(["GET"], exchange.request)
-        exchange.respond(ControlAnswer(200, try findPush(id).json(parser: parser)).response)
+        exchange.respond(ControlAnswer(200, try findPush(id).detailedJSON(parser: parser)).response)
     }
 
     /// By the provider's id, or by one that the server made.

@@ -19,6 +19,7 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
     }
 
     let surface: Surface
+    /// Until the handshake is done: when it was accepted. Bytes that only come now and then do not prolong that.
     private(set) var lastHeard: MonotonicTime
     private unowned let driver: ServerDriver
     private let tls: TLSEngine
@@ -42,7 +43,6 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
 
     func socketDidReceive(_ socket: Socket, _ bytes: Span<UInt8>) {
         guard !isEnding else { return }
-        lastHeard = driver.loop.now
         do throws(TLSError) {
             try tls.receive(bytes, into: &driver.scratch)
         } catch {
@@ -50,6 +50,7 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
             return
         }
         if isOpening && tls.isEstablished { open() }
+        if !isOpening { lastHeard = driver.loop.now }
         if !driver.scratch.isEmpty { receivePlain() }
         flushTLS()
         if tls.peerClosed { close() }
