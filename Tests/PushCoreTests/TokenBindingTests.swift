@@ -1,4 +1,4 @@
-import PushCore
+@testable import PushCore
 import Testing
 
 /// The tokens of one connection, as they come.
@@ -171,7 +171,8 @@ private struct Connection {
         func covers(_ topics: [String]?, _ name: String) -> Bool {
             let claims = ProviderTokenClaims(
                 keyID: "K", team: "T", issuedAtSeconds: 0, environment: nil, topics: topics, relatedKey: nil)
-            return registry.topic(named: Array(name.utf8)).map(claims.covers) ?? false
+            guard let topic = registry.topic(named: Array(name.utf8)) else { return false }
+            return claims.covers(topic)
         }
         #expect(covers(nil, "com.example.app") && covers(nil, "com.example.apple.voip"))
         #expect(covers(["com.example.app"], "com.example.app") && covers(["com.example.app"], "com.example.app.voip"))
