@@ -108,16 +108,22 @@ struct SubscriptionTests {
         }
     }
 
-    @Test(arguments: [
-        ("number without an end", [0x08, 0x80] as [UInt8]),
-        ("number of more than 64 bits", [0x08] + [UInt8](repeating: 0xFF, count: 9) + [0x02]),
-        ("number of eleven bytes", [0x08] + [UInt8](repeating: 0x80, count: 10) + [0x00]),
+    private static func repeated(_ first: UInt8, _ byte: UInt8, _ count: Int, _ last: UInt8) -> [UInt8] {
+        [first] + [UInt8](repeating: byte, count: count) + [last]
+    }
+
+    private static let malformed: [(String, [UInt8])] = [
+        ("number without an end", [0x08, 0x80]),
+        ("number of more than 64 bits", repeated(0x08, 0xFF, 9, 0x02)),
+        ("number of eleven bytes", repeated(0x08, 0x80, 10, 0x00)),
         ("field 0", [0x00, 0x01]), ("a group", [0x0B, 0x0C]), ("a length beyond the end", [0x12, 0x02, 0x00]),
-        ("a length of 2 to the 63", [0x12] + [UInt8](repeating: 0x80, count: 9) + [0x01]),
+        ("a length of 2 to the 63", repeated(0x12, 0x80, 9, 0x01)),
         ("a fixed number cut short", [0x0D, 1, 2, 3]), ("a change without a topic", [0x12, 0x00]),
         ("a channel without an id", [0x12, 5, 0x0A, 1, 0x61, 0x12, 0]),
         ("a topic that is not UTF-8", [0x12, 3, 0x0A, 1, 0xFF]),
-    ])
+    ]
+
+    @Test(arguments: malformed)
     func aMalformedBodyIsRefused(_ what: String, _ body: [UInt8]) throws {
         let frame = try CourierFrame(
             command: 0x1D, payload: itemBytes(1, [0, 0, 0, 1]) + itemBytes(2, body) + itemBytes(3, token))

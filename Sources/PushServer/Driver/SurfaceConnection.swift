@@ -131,11 +131,13 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
         do throws(HTTP2Error) {
             switch surface {
             case .apns:
-                let connection = try driver.service.openProvider(serverName: tls.serverName)
+                let connection = try driver.service.openProvider(
+                    serverName: tls.serverName, certificate: tls.peerCertificate, now: driver.moment)
                 connection.transport = self
                 stack = .provider(connection)
             case .management(let environment):
-                let connection = try driver.service.openManagement(environment)
+                let connection = try driver.service.openManagement(
+                    environment, certificate: tls.peerCertificate, now: driver.moment)
                 connection.transport = self
                 stack = .provider(connection)
             case .courier:

@@ -8,16 +8,18 @@ package final class ProviderConnection {
     var session: ProviderSession
     let port: BroadcastPort
     var isDirty = false
+    /// Nothing is answered any more.
+    private var hasLeft = false
     /// Set by the driver, cleared when the connection is gone.
     package weak var transport: (any ServiceTransport)?
     private unowned let service: PushService
 
     init(
-        service: PushService, environment: PushEnvironment, pool: HTTP2Pool, port: BroadcastPort = .provider
+        service: PushService, session: ProviderSession, pool: HTTP2Pool, port: BroadcastPort = .provider
     ) throws(HTTP2Error) {
         self.service = service
         self.port = port
-        session = ProviderSession(environment: environment)
+        self.session = session
         var limits = HTTP2ServerEngine.Limits()
         // One byte more than any payload may have tells "too large" from "just fits".
         limits.bodyBytesMax = max(CoreLimits.payloadBytesVoIPMax, CoreLimits.payloadBytesBroadcastMax) + 1
@@ -31,7 +33,7 @@ package final class ProviderConnection {
         try engine.receive(bytes)
         while let event = engine.nextEvent() {
             guard case .request(let message, _) = event else { continue }
-            service.handle(message, of: self, now: now)
+            if !hasLeft { service.handle(message, of: self, now: now) }
             engine.recycle(message)
         }
     }
@@ -41,6 +43,15 @@ package final class ProviderConnection {
 
     /// Nothing more will come or go: the socket may be closed.
     package var isFinished: Bool { engine.wantsClose }
+
+    /// Refuses the connection as a whole: no request was looked at. GOAWAY with the reason, then one without, as the real
+    /// service does when the client's certificate is for the other environment.
+    func leaveWithoutAnswer(_ reason: APNsReason) {
+        hasLeft = true
+        engine.goAway(code: 0, data: ProviderAnswer.body(reason, timestamp: nil), lastStream: 0)
+        engine.goAway(code: 0, data: [], lastStream: 0)
+        service.markDirty(self)
+    }
 
     /// Says GOAWAY with a reason and answers what was accepted.
     package func shutDown(_ reason: APNsReason) {

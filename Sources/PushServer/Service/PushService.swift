@@ -44,14 +44,29 @@ package final class PushService {
 
     // MARK: Connections
 
-    package func openProvider(serverName: String?) throws(HTTP2Error) -> ProviderConnection {
-        try ProviderConnection(service: self, environment: environment(named: serverName), pool: pool)
+    /// `certificate` is what the client showed in its handshake, DER; `nil` when it showed none.
+    package func openProvider(
+        serverName: String?, certificate: [UInt8]? = nil, now: Moment
+    ) throws(HTTP2Error) -> ProviderConnection {
+        let session = ProviderSession(
+            environment: environment(named: serverName), certificate: presented(certificate, now: now))
+        return try ProviderConnection(service: self, session: session, pool: pool)
+    }
+
+    private func presented(_ der: [UInt8]?, now: Moment) -> PresentedCertificate {
+        guard let der else { return .none }
+        guard let authority = setup.authority,
+            let certificate = ProviderCertificate(der: der, authority: authority, now: now.unixMilliseconds)
+        else { return .bad }
+        return .good(certificate)
     }
 
     /// A connection to one of the ports on which channels are managed: the port names the environment.
-    package func openManagement(_ environment: PushEnvironment) throws(HTTP2Error) -> ProviderConnection {
-        try ProviderConnection(
-            service: self, environment: environment, pool: pool, port: .management(environment))
+    package func openManagement(
+        _ environment: PushEnvironment, certificate: [UInt8]? = nil, now: Moment
+    ) throws(HTTP2Error) -> ProviderConnection {
+        let session = ProviderSession(environment: environment, certificate: presented(certificate, now: now))
+        return try ProviderConnection(service: self, session: session, pool: pool, port: .management(environment))
     }
 
     package func openCourier(serverName: String?, now: Moment) -> CourierConnection {
@@ -104,6 +119,10 @@ package final class PushService {
             answer = self.answer(record, connection, stream: message.streamID, failure: failure)
             if failure.reason != .serviceUnavailable { store.add(record, payload: body.span) }
             perform(now: now)
+            if failure.reason == .badCertificateEnvironment {
+                connection.leaveWithoutAnswer(failure.reason)
+                return
+            }
         }
         answers.append(answer)
     }
