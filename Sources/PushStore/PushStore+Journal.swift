@@ -16,7 +16,12 @@ package struct PushQuery: Sendable {
     package var chain: Int64?
     /// Pushes to this app: its bundle id alone, or with the suffix of a push type.
     package var bundle: String?
-    /// The newest this many, oldest first. At most 1000.
+    /// Refused ones only, or accepted ones only.
+    package var isRejected: Bool?
+    /// Which end of the range counts when it holds more than `limit`; the answer is oldest first either way. Without
+    /// `chain` only.
+    package var prefersOldest = false
+    /// At most 1000.
     package var limit = 100
 
     package init() {}
@@ -130,6 +135,7 @@ extension PushStore {
         if let newest = query.chain { return try chain(from: newest, query) }
         var conditions = ["sequence > ?1"]
         if query.before != nil { conditions.append("sequence < ?2") }
+        if let isRejected = query.isRejected { conditions.append("reason IS \(isRejected ? "NOT NULL" : "NULL")") }
         let topics = query.bundle.map { bundle in TopicSuffix.allCases.map { bundle + $0.text } } ?? []
         if query.bundle != nil {
             conditions.append("topic IN (\(topics.indices.map { "?\($0 + 3)" }.joined(separator: ",")))")
@@ -139,7 +145,7 @@ extension PushStore {
             let statement = try database.prepare(
                 """
                 SELECT * FROM pushes WHERE \(conditions.joined(separator: " AND "))
-                ORDER BY sequence DESC LIMIT \(limit)
+                ORDER BY sequence \(query.prefersOldest ? "ASC" : "DESC") LIMIT \(limit)
                 """)
             statement.bind(1, query.after)
             if let before = query.before { statement.bind(2, before) }
@@ -147,7 +153,8 @@ extension PushStore {
             var found: [(PushRecord, [UInt8])] = []
             while try statement.step() { found.append((Self.record(statement), statement.blob(15))) }
             var pushes: [StoredPush] = []
-            for (record, payload) in found.reversed() {
+            if !query.prefersOldest { found.reverse() }
+            for (record, payload) in found {
                 pushes.append(StoredPush(record: record, payload: payload, events: try events(of: record.sequence)))
             }
             return pushes
@@ -155,13 +162,15 @@ extension PushStore {
     }
 
     private func chain(from newest: Int64, _ query: PushQuery) throws(StoreError) -> [StoredPush] {
+        precondition(!query.prefersOldest, "a chain begins at its newest push")
         var pushes: [StoredPush] = []
         var sequence = newest
         let limit = min(max(query.limit, 1), Self.queryLimitMax)
         while sequence > query.after, pushes.count < limit, let push = try push(sequence) {
             sequence = push.record.previous
             let isWanted =
-                push.record.sequence < query.before ?? .max
+                (query.isRejected == nil || query.isRejected == (push.record.reason != nil))
+                && push.record.sequence < query.before ?? .max
                 && (query.bundle == nil || push.record.topic.map { TopicSuffix.split($0).bundle } == query.bundle)
             if isWanted { pushes.append(push) }
         }
@@ -203,6 +212,17 @@ extension PushStore {
             var found: [(sequence: Int64, push: Int64)] = []
             while try statement.step() { found.append((statement.integer(0), statement.integer(1))) }
             return found
+        }
+    }
+
+    /// The lowest number still in the journal; `nil` when it is empty.
+    package func oldestSequence() throws(StoreError) -> Int64? {
+        try storing { () throws(SQLiteError) in
+            let oldest = [
+                try database.integer("SELECT min(sequence) FROM pushes"),
+                try database.integer("SELECT min(sequence) FROM events"),
+            ]
+            return oldest.compactMap { $0 == 0 ? nil : $0 }.min()
         }
     }
 

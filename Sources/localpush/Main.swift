@@ -21,6 +21,9 @@ struct Main {
             case .help(let path):
                 Terminal.out(HelpText.text(for: path, in: Root.declaration))
                 return .done
+            case .topic(let topic):
+                Terminal.out(topic.text())
+                return .done
             case .run(let command, let arguments, let path):
                 title = (["localpush"] + path).joined(separator: " ")
                 guard let run = command.run else { preconditionFailure("the parser returns commands that run") }

@@ -10,6 +10,7 @@ private enum Sample {
     static let port = Option.value("port", .port, "Port.")
     static let via = Option.value("via", .choice(["apns", "getui"]), default: "apns", "Surface.")
     static let match = Option.list("match", .text("PATH=VALUE"), "Condition.")
+    static let app = Option.value("app", .bundle, default: "com.example.app", "App.")
     static let follow = Option.flag("follow", letter: "f", "Follow.")
     static let server = Option.value(
         "server", .text("URL"), default: "http://127.0.0.1:7580", "Server.", environment: "SAMPLE_SERVER")
@@ -19,7 +20,7 @@ private enum Sample {
         operands: [.one("N", .integer("N", 0...9), isRequired: false, "A digit.")],
         options: [
             title.declaration, count.declaration, timeout.declaration, port.declaration, via.declaration,
-            match.declaration, follow.declaration,
+            match.declaration, app.declaration, follow.declaration,
         ], commonOptions: [server.declaration, CommonOption.help.declaration], run: { _ in .done })
     static let show = Command(
         name: "show", summary: "shows", operands: [.one("ID", .text("ID"), "Its id.")],
@@ -32,7 +33,7 @@ private enum Sample {
         let words = line.split(separator: " ").map(String.init)
         switch try ArgumentParser(root: root, environment: environment).parse(words) {
         case .run(_, let arguments, _): return arguments
-        case .help, .version: throw CommandFailure("help or version")
+        case .help, .topic, .version: throw CommandFailure("help or version")
         }
     }
 
@@ -49,13 +50,15 @@ private enum Sample {
 @Suite struct ArgumentParserTests {
     @Test func valuesAreReadAsTheirTypes() throws {
         let arguments = try Sample.parse(
-            "send --title=a=b --count 3 --timeout 250ms --port 65535 --via getui --match a=1 --match b=2 -f 7")
+            "send --title=a=b --count 3 --timeout 250ms --port 65535 --via getui --match a=1 --match b=2 "
+                + "--app A-1.voip -f 7")
         #expect(arguments[Sample.title] == "a=b")
         #expect(arguments[Sample.count] == 3)
         #expect(arguments[Sample.timeout] == .milliseconds(250))
         #expect(arguments[Sample.port] == 65535)
         #expect(arguments[Sample.via] == "getui")
         #expect(arguments[Sample.match] == ["a=1", "b=2"])
+        #expect(arguments[Sample.app] == "A-1.voip")
         #expect(arguments[Sample.follow])
         #expect(arguments.operands == ["7"])
     }
@@ -89,6 +92,7 @@ private enum Sample {
         ("send --timeout soon", "--timeout takes a duration such as 250ms, 5s, 2m or 1h, not 'soon'"),
         ("send --port 65536", "--port takes a port from 0 to 65535"),
         ("send --via getiu", "--via takes one of apns, getui, not 'getiu', did you mean getui?"),
+        ("send --app my_app!", "--app takes a bundle id (letters, digits, hyphens, periods) such as com.example.app"),
         ("send --follow=yes", "--follow takes no value"),
         ("send x", "N takes a whole number from 0 to 9, not 'x'"),
         ("--server x send", "the command comes first"),
@@ -137,25 +141,5 @@ private enum Sample {
             return
         }
         #expect(path == expected)
-    }
-}
-
-@Suite struct NearestMatchTests {
-    @Test(arguments: [
-        ("sned", "send"), ("waits", "wait"), ("device", "devices"), ("sreve", "serve"), ("compl", "completions"),
-    ])
-    func aSlipFindsItsWord(word: String, meant: String) {
-        let commands = ["serve", "send", "wait", "devices", "completions"]
-        #expect(NearestMatch.find(word, in: commands) == meant)
-    }
-
-    @Test func somethingElseFindsNothing() {
-        #expect(NearestMatch.find("banana", in: ["serve", "send", "wait"]) == nil)
-        #expect(NearestMatch.find("x", in: []) == nil)
-    }
-
-    @Test func aSwapOfNeighboursIsOneStep() {
-        #expect(NearestMatch.distance(Array("abcd".utf8), Array("abdc".utf8)) == 1)
-        #expect(NearestMatch.distance(Array("".utf8), Array("abc".utf8)) == 3)
     }
 }

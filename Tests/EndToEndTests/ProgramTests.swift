@@ -56,6 +56,9 @@ import Testing
         let id = try #require((devices["devices"] as? [[String: Any]])?.last?["id"] as? String)
         #expect(try served.run("devices", "unregister", id).status == 0)
 
+        let unaddressed = try served.run("send")
+        #expect(unaddressed.status == 1)
+        #expect(unaddressed.errors.contains("com.example.app is no longer registered on any device"))
         let sent = try served.run("send", "--token", token)
         #expect(sent.status == 1)
         #expect(sent.output.contains("410  Unregistered"))

@@ -27,6 +27,11 @@ struct PushView {
         replacements = names
     }
 
+    /// Whether the payload holds a text, which is in lower case, in any case.
+    func contains(_ text: String) -> Bool {
+        String(decoding: push.payload, as: UTF8.self).lowercased().contains(text)
+    }
+
     /// The furthest milestone, or the end.
     var state: Milestone {
         if push.record.reason != nil { return .rejected }

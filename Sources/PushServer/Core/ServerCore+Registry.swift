@@ -139,6 +139,15 @@ extension ServerCore {
         outputs.append(.save(.device(device)))
     }
 
+    /// The highest numbers given to a device and to a registration.
+    var numbers: [Int64] { [lastDeviceID, lastRegistrationID] }
+
+    func restore(numbers: [Int64]) {
+        guard numbers.count == 2 else { return }
+        lastDeviceID = max(lastDeviceID, numbers[0])
+        lastRegistrationID = max(lastRegistrationID, numbers[1])
+    }
+
     /// Puts back what the store remembered: called before anything else happens, in the order apps, devices,
     /// registrations, pushes; writes nothing.
     package func restore(_ app: App) { registry.add(app) }

@@ -13,8 +13,7 @@ package enum DriverLimits {
     package static let connectionsMax = 60_000
     /// After a stop was asked for: how long answers and goodbyes may take to leave.
     package static let goodbyeMax: Duration = .seconds(2)
-    /// Pushes the journal keeps; older ones that have ended are forgotten while the server has little to do.
-    package static let historyMax: Int64 = 1_000_000
     /// Rows forgotten at a time, so that a turn stays short.
     package static let trimRowsMax = 500
+    package static let trimRowsPerTurnMax = 5000
 }

@@ -22,8 +22,11 @@ public struct LocalPushConfiguration: Sendable {
     public var seed: UInt64?
     /// Environment of clients that connect to a local name or an address. Default sandbox.
     public var environment = Environment.sandbox
-    /// Default lenient.
+    /// The preset of all rules. Default lenient.
     public var profile = Profile.lenient
+    /// Rules set by name on top of the profile, as in `["connection.streamsBeforeToken": "1"]`; `LocalPushSetting.all`
+    /// lists them. Default none.
+    public var settings: [String: String] = [:]
     /// How devices show who they are. Default proof: a certificate and a signature.
     public var deviceIdentity = DeviceIdentity.proof
     /// An additional signing key: path of a `.p8` file (or a public key in PEM), key id and team id.
@@ -32,6 +35,10 @@ public struct LocalPushConfiguration: Sendable {
     public var trustsAnyKey = false
     /// Make the app and a virtual device for well-formed tokens nobody has seen. Default false.
     public var registersUnknownTokens = false
+    /// Places of the journal that are kept, pushes and events together. Older ones that have ended are forgotten while
+    /// the server has little to do, and with every turn once there are twice as many. Default one million, some 400 MB
+    /// on disk. At least 1.
+    public var historyMax: Int64 = 1_000_000
     /// When set, the control API wants it as a bearer token. Default `nil`: open on this machine.
     public var controlToken: String?
 
@@ -54,6 +61,8 @@ public struct LocalPushConfiguration: Sendable {
     public enum Profile: String, Sendable, CaseIterable {
         /// The real answers and storage rules, no quotas.
         case lenient
+        /// All of it as Apple does: limits of streams, quotas and delays included.
+        case faithful
         /// As lenient, and everything is stored in order, so that a test sees each push.
         case ideal
     }
@@ -113,13 +122,14 @@ public enum LocalPushError: Error, CustomStringConvertible {
     case identity(String)
     case store(String)
     case signingKey(String)
+    case setting(String)
     case loop(String)
 
     public var description: String {
         switch self {
         case .cannotListen(let what, let option):
             "\(what): stop what uses it, or choose another with \(option) (0 picks a free one)"
-        case .identity(let what), .store(let what), .signingKey(let what), .loop(let what): what
+        case .identity(let what), .store(let what), .signingKey(let what), .setting(let what), .loop(let what): what
         }
     }
 }

@@ -59,9 +59,9 @@ struct ServerAssets {
         _ configuration: LocalPushConfiguration, _ identity: LocalIdentity, log: @escaping (String) -> Void
     ) throws(LocalPushError) -> ServiceSetup {
         var setup = ServiceSetup()
+        setup.rules = try RuleSettings(configuration)
         setup.rules.localEnvironment = configuration.environment == .sandbox ? .sandbox : .production
-        setup.rules.storageRule = configuration.profile == .ideal ? .ideal : .apns
-        setup.rules.trustsAnyKey = configuration.trustsAnyKey
+        if configuration.trustsAnyKey { setup.rules.trustsAnyKey = true }
         setup.rules.registersUnknownTokens = configuration.registersUnknownTokens
         setup.rules.defaultTeam = configuration.signingKey?.team ?? LocalPushDefaults.team
         setup.identityMode = configuration.deviceIdentity == .open ? .open : .proof

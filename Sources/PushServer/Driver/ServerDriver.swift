@@ -25,7 +25,10 @@ package final class ServerDriver {
     private var sweepTimer: Timer?
     private var goodbyeTimer: Timer?
     private var isStopping = false
-    private var pushesAtLastSweep: Int64 = 0
+    private var sequenceAtLastSweep: Int64 = 0
+    private var sequenceAtLastTurn: Int64 = 0
+    /// The journal holds nothing older, as far as was last seen.
+    private var sequenceOldest: Int64 = 0
     private var whenStopped: (() -> Void)?
 
     /// Opens everything, or throws one clear error and leaves nothing half-started.
@@ -48,6 +51,7 @@ package final class ServerDriver {
             service.store.close()
             throw error
         }
+        sequenceOldest = (try? service.store.oldestSequence()) ?? service.core.lastSequence
         wakeTimer = Timer(loop: loop) { [unowned self] in service.timePassed(now: moment) }
         sweepTimer = Timer(loop: loop) { [unowned self] in sweep() }
         sweepTimer?.schedule(after: .seconds(1))
@@ -92,6 +96,7 @@ package final class ServerDriver {
 
     private func endTurn() {
         guard service.store.isOpen else { return }
+        if service.core.lastSequence - sequenceOldest > 2 * configuration.historyMax { trimWithTurn() }
         service.endTurn(now: moment)
         let wake = service.wakeTimes
         let now = moment
@@ -118,12 +123,36 @@ package final class ServerDriver {
                 connection.sayGoodbye(.idleTimeout)
             }
         }
-        let last = service.core.lastSequence
-        if last - pushesAtLastSweep < 100 && last > DriverLimits.historyMax && !service.isStoreFailing {
-            service.store.trim(before: last - DriverLimits.historyMax, count: DriverLimits.trimRowsMax)
-        }
-        pushesAtLastSweep = last
+        trimWhenQuiet()
         sweepTimer?.schedule(after: .seconds(1))
+    }
+
+    // MARK: History
+
+    /// Old history goes while there is little to do; when it has grown to twice its size, with each turn.
+    private func trimWhenQuiet() {
+        let last = service.core.lastSequence
+        defer { sequenceAtLastSweep = last }
+        guard last - sequenceAtLastSweep < 100, last - sequenceOldest > configuration.historyMax,
+            !service.isStoreFailing
+        else { return }
+        trim(DriverLimits.trimRowsMax)
+    }
+
+    /// Forgets twice what this turn brings, so that the history shrinks under any load.
+    private func trimWithTurn() {
+        let added = service.core.lastSequence - sequenceAtLastTurn
+        sequenceAtLastTurn = service.core.lastSequence
+        guard added > 0, !service.isStoreFailing else { return }
+        trim(Int(min(2 * added, Int64(DriverLimits.trimRowsPerTurnMax))))
+    }
+
+    private func trim(_ count: Int) {
+        let last = service.core.lastSequence
+        let removed = service.store.trim(before: last - configuration.historyMax, count: count)
+        let oldest = (try? service.store.oldestSequence()) ?? last
+        // When all that is left from long ago still waits for its device, the next look is a history later.
+        sequenceOldest = removed == 0 ? last - configuration.historyMax : oldest
     }
 
     // MARK: Listening

@@ -263,11 +263,20 @@ package final class PushService {
     private func save(_ change: RegistryChange) {
         switch change {
         case .app(let app): store.save(app)
-        case .appRemoved(let bundle): store.removeApp(bundle: bundle)
+        case .appRemoved(let bundle):
+            store.removeApp(bundle: bundle)
+            keepNumbers()
         case .device(let device): store.save(device)
-        case .deviceRemoved(let id): store.removeDevice(id: id)
+        case .deviceRemoved(let id):
+            store.removeDevice(id: id)
+            keepNumbers()
         case .registration(let registration): store.save(registration)
         }
+    }
+
+    /// The numbers of what was removed, and with them its tokens and inbox, are not given out again after a start.
+    private func keepNumbers() {
+        store.setValue("numbers", Array(core.numbers.map(String.init).joined(separator: " ").utf8))
     }
 
     private func observe(_ event: JournalEvent) {
@@ -307,6 +316,7 @@ package final class PushService {
     /// Empties the workspace.
     package func reset(keepingApps: Bool, keepingKeys: Bool, now: Moment) throws(StoreError) {
         endAllCouriers()
+        keepNumbers()
         store.reset(keepingApps: keepingApps, keepingKeys: keepingKeys, lastSequence: core.lastSequence)
         core = try Self.restoredCore(
             from: store, setup: setup, secret: core.secret, floor: core.lastSequence, now: now)
@@ -331,6 +341,8 @@ package final class PushService {
         let core = ServerCore(
             settings: setup.rules, identityMode: setup.identityMode, secret: secret,
             lastSequence: max(floor, try store.lastSequence()))
+        let numbers = try store.value("numbers").map { String(decoding: $0, as: UTF8.self).split(separator: " ") }
+        core.restore(numbers: numbers?.compactMap { Int64($0) } ?? [])
         for key in try store.loadKeys() { core.verifier.add(key) }
         for app in try store.loadApps() { core.restore(app) }
         for device in try store.loadDevices() { core.restore(device) }

@@ -1,3 +1,5 @@
+internal import PushBytes
+
 /// Reads a command line against the declarations. Pure: the environment comes in as a value.
 struct ArgumentParser {
     let root: Command
@@ -6,6 +8,7 @@ struct ArgumentParser {
     enum Outcome {
         case run(Command, Arguments, path: [String])
         case help(path: [String])
+        case topic(HelpTopic)
         case version
     }
 
@@ -19,7 +22,10 @@ struct ArgumentParser {
                 "unknown option \(first) before the command",
                 remedy: "the command comes first, as in 'localpush devices list \(first)'")
         }
-        if first == "help" { return .help(path: try helpPath(words.dropFirst())) }
+        if first == "help" {
+            if words.count == 2, let topic = root.topics.first(where: { $0.name == words[1] }) { return .topic(topic) }
+            return .help(path: try helpPath(words.dropFirst()))
+        }
         var command = root
         var path: [String] = []
         var rest = words[...]

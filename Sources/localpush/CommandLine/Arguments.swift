@@ -14,7 +14,22 @@ struct Arguments: Sendable {
         texts[option, default: []].append(text)
     }
 
+    /// Takes over what was written elsewhere. What is here already wins; of a repeatable option it comes last.
+    mutating func takeDefaults(from other: Arguments, repeatable: Set<String>) {
+        precondition(other.declared == declared, "both are arguments of one command")
+        for (option, given) in other.texts {
+            if repeatable.contains(option) {
+                texts[option] = given + (texts[option] ?? [])
+            } else if texts[option] == nil {
+                texts[option] = given
+            }
+        }
+    }
+
     mutating func appendOperand(_ text: String) { operands.append(text) }
+
+    /// Names of the options that were given.
+    var names: [String] { texts.keys.sorted() }
 
     func has(_ option: String) -> Bool { texts[option] != nil }
 

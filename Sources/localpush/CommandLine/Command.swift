@@ -12,6 +12,8 @@ struct Command: Sendable {
     var commonOptions: [OptionDeclaration] = []
     var examples: [Example] = []
     var subcommands: [Command] = []
+    /// What else `help` explains; of the program itself only.
+    var topics: [HelpTopic] = []
     /// `nil` for a group that does nothing by itself.
     var run: (@Sendable (Arguments) throws -> ExitCode)?
 
@@ -36,6 +38,14 @@ struct Command: Sendable {
             self.meaning = meaning
         }
     }
+}
+
+/// Something `help` explains that is not a command.
+struct HelpTopic: Sendable {
+    let name: String
+    /// One line, without a full stop, starting with a verb.
+    let summary: String
+    let text: @Sendable () -> String
 }
 
 extension Command.Operand {

@@ -29,6 +29,11 @@ struct CommandFailure: Error, CustomStringConvertible {
         CommandFailure(message, remedy: remedy, exitCode: .usage)
     }
 
+    /// The same, found at a place in a file.
+    func located(_ place: String) -> CommandFailure {
+        CommandFailure("\(place): \(message)", remedy: remedy, exitCode: exitCode)
+    }
+
     var description: String {
         guard let remedy else { return message }
         return message.hasSuffix(".") ? "\(message) \(remedy)" : "\(message); \(remedy)"

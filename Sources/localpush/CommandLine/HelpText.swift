@@ -29,6 +29,10 @@ enum HelpText {
             lines += ["", "Commands:"]
             for sub in command.subcommands { lines += entry(sub.name, sub.summary + ".") }
         }
+        if !command.topics.isEmpty {
+            lines += ["", "Other help:"]
+            for topic in command.topics { lines += entry("help \(topic.name)", topic.summary + ".") }
+        }
         lines += section("Options:", command.options)
         lines += section(command.options.isEmpty ? "Options:" : "Common options:", command.commonOptions)
         if !command.examples.isEmpty {
@@ -80,7 +84,7 @@ enum HelpText {
         return text
     }
 
-    private static func entry(_ name: String, _ explanation: String) -> [String] {
+    static func entry(_ name: String, _ explanation: String) -> [String] {
         let indent = String(repeating: " ", count: explanationColumn)
         let wrapped = TextWrap.wrap(explanation, columns: columnsMax - explanationColumn)
         let head = "  \(name)"

@@ -29,6 +29,24 @@ extension ValueSyntax<String> {
         ValueSyntax(placeholder: placeholder, expectation: "text", completion: .nothing) { $0 }
     }
 
+    /// A bundle id, or a topic: the server gives no token for anything else.
+    static var bundle: ValueSyntax {
+        ValueSyntax(
+            placeholder: "BUNDLE",
+            expectation: "a bundle id (letters, digits, hyphens, periods) such as com.example.app", completion: .nothing
+        ) { text in
+            let isBundle = text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+            return isBundle && (1...255).contains(text.utf8.count) ? text : nil
+        }
+    }
+
     static func file(_ placeholder: String = "FILE") -> ValueSyntax {
         ValueSyntax(placeholder: placeholder, expectation: "the name of a file", completion: .file) {
             $0.isEmpty ? nil : $0
@@ -49,6 +67,21 @@ extension ValueSyntax<String> {
             completion: .choices(choices)
         ) {
             choices.contains($0) ? $0 : nil
+        }
+    }
+}
+
+/// A name and a value in one word.
+struct Assignment: Sendable, Equatable {
+    let name: String
+    let value: String
+}
+
+extension ValueSyntax<Assignment> {
+    static var assignment: ValueSyntax {
+        ValueSyntax(placeholder: "NAME=VALUE", expectation: "a name, '=' and a value", completion: .nothing) { text in
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+            return Assignment(name: String(text[..<equals]), value: String(text[text.index(after: equals)...]))
         }
     }
 }

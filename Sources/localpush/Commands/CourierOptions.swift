@@ -1,6 +1,6 @@
 /// Options of the commands that are devices: they find the courier by asking the server, or are told.
 enum CourierOptions {
-    static let app = Option.value("app", .text("BUNDLE"), default: "com.example.app", "The app on the device.")
+    static let app = Option.value("app", .bundle, default: "com.example.app", "The app on the device.")
     static let courier = Option.value(
         "courier", .hostAndPort, "Connect here, without asking the control API; needs --ca.")
     static let ca = Option.value(

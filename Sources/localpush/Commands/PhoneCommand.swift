@@ -7,7 +7,8 @@ enum PhoneCommand {
         "state-dir", .directory,
         "Where the phone keeps its key, token and messages; without it each run is a new phone.")
     private static let count = Option.value(
-        "count", .integer("N", 1...1_000_000_000), "End after so many messages; 1 if the time limit comes first.")
+        "count", .integer("N", 1...1_000_000_000),
+        "End after so many messages; the exit code is 1 if the time limit comes first.")
     private static let exitAfter = Option.value("exit-after", .duration, "End after this time.")
 
     static let declaration: Command = Command(

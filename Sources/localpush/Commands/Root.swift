@@ -11,9 +11,10 @@ enum Root {
         subcommands: [
             ServeCommand.declaration, PhoneCommand.declaration, DevicesCommand.declaration, SendCommand.declaration,
             WaitCommand.declaration,
-            PushesCommand.declaration, CertsCommand.declaration, DoctorCommand.declaration,
+            PushesCommand.declaration, ExplainCommand.declaration, CertsCommand.declaration, DoctorCommand.declaration,
             CompletionsCommand.declaration, HelpCommand.declaration,
-        ])
+        ],
+        topics: [SettingsTopic.declaration])
 
     static let version = Option.flag("version", "Print the version.")
 }
@@ -24,7 +25,9 @@ enum HelpCommand {
         name: "help",
         summary: "explains a command, with examples",
         operands: [
-            .one("COMMAND", .text("COMMAND"), isRequired: false, "One or two words, as in 'devices list'.")
+            .one(
+                "COMMAND", .text("COMMAND"), isRequired: false, "One or two words, as in 'devices list', or 'settings'."
+            )
         ],
         commonOptions: CommonOption.plain,
         examples: [.init("localpush help send", "What 'send' can do.")],

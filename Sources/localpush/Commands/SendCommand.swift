@@ -98,8 +98,13 @@ enum SendCommand {
     }
 
     private static func newestToken(_ client: ControlClient, app: String) throws(CommandFailure) -> String {
-        let reply = try client.value(ControlRequest("GET", "devices"))
-        if let token = DeviceSelection.newestToken(DeviceSelection.devices(reply), app: app) { return token }
+        let devices = DeviceSelection.devices(try client.value(ControlRequest("GET", "devices")))
+        if let token = DeviceSelection.newestToken(devices, app: app) { return token }
+        if !DeviceSelection.filter(devices, app: app).isEmpty {
+            throw CommandFailure(
+                "\(TextQuote.plain(app)) is no longer registered on any device, or its tokens have expired",
+                remedy: "name a --token to see what a provider is told; 'localpush devices list' has them")
+        }
         throw CommandFailure(
             "no device has \(TextQuote.plain(app))", remedy: "start one with 'localpush phone', or name a --token")
     }

@@ -11,7 +11,9 @@ enum ServeCommand {
         discussion: [
             "Prints one line of JSON on standard output when every port is open: where each surface listens, the "
                 + "authority to trust and a key to sign with. Logs go to standard error. SIGINT and SIGTERM end it in "
-                + "order: what was accepted is answered and stored; a second one ends it at once."
+                + "order: what was accepted is answered and stored; a second one ends it at once.",
+            "How strict it is says --profile; single rules are set with --set, and 'localpush help settings' lists them "
+                + "with their defaults.",
         ],
         options: ServeOptions.declarations + [readyFile.declaration],
         commonOptions: CommonOption.plain,
@@ -20,6 +22,9 @@ enum ServeCommand {
             .init(
                 "localpush serve --ephemeral --apns-port 0 --courier-port 0 --http-port 0 --https-port 0",
                 "For one test run, on free ports."),
+            .init(
+                "localpush serve --profile faithful --set connection.idleTimeout=10m",
+                "As strict as Apple, with one rule changed."),
             .init("localpush serve --durability disk --data /srv/push", "An accepted push survives a power cut."),
         ],
         run: run)

@@ -27,7 +27,11 @@ enum ServeOptions {
         "auto-register", "Make app and virtual device for well-formed tokens nobody has seen.")
     private static let profile = Option.value(
         "profile", choice(Defaults.Profile.self), default: "lenient",
-        "Real answers and storage rules without quotas, or keep every push so that a test sees each.")
+        "Real answers without quotas; all as Apple does; or keep every push so that a test sees each.")
+    private static let settings = Option.list(
+        "set", .assignment, "Set one rule on top of the profile; 'localpush help settings' lists them.")
+    private static let config = Option.value(
+        "config", .file(), "Read options from a file: a NAME=VALUE of --set or an option of serve per line.")
     private static let environment = Option.value(
         "environment", choice(Defaults.Environment.self), default: "sandbox",
         "For clients that connect to an address or a local name.")
@@ -39,10 +43,18 @@ enum ServeOptions {
         host.declaration, apnsPort.declaration, courierPort.declaration, httpPort.declaration, httpsPort.declaration,
         CommonOption.data.declaration, ephemeral.declaration, durability.declaration, seed.declaration,
         key.declaration, keyID.declaration, team.declaration, trustAnyKey.declaration, autoRegister.declaration,
-        profile.declaration, environment.declaration, controlToken.declaration,
+        profile.declaration, settings.declaration, config.declaration, environment.declaration,
+        controlToken.declaration,
     ]
 
-    static func configuration(_ arguments: Arguments) throws(CommandFailure) -> LocalPushConfiguration {
+    static func configuration(_ given: Arguments) throws(CommandFailure) -> LocalPushConfiguration {
+        var arguments = given
+        if let path = arguments[config] {
+            let file = try ConfigFile.read(path, forbidden: config.declaration.name) { line throws(CommandFailure) in
+                for setting in line[settings] { try check(setting) }
+            }
+            arguments.takeDefaults(from: file, repeatable: [settings.declaration.name])
+        }
         var configuration = LocalPushConfiguration()
         configuration.host = arguments[host]
         configuration.apnsPort = arguments[apnsPort]
@@ -55,6 +67,10 @@ enum ServeOptions {
         configuration.seed = arguments[seed]
         configuration.environment = value(arguments[environment])
         configuration.profile = value(arguments[profile])
+        for setting in arguments[settings] {
+            try check(setting)
+            configuration.settings[setting.name] = setting.value
+        }
         configuration.signingKey = try signingKey(arguments)
         configuration.trustsAnyKey = arguments[trustAnyKey]
         configuration.registersUnknownTokens = arguments[autoRegister]
@@ -63,6 +79,10 @@ enum ServeOptions {
             throw .usage("--seed goes with --ephemeral", remedy: "a store that stays must not repeat its tokens")
         }
         return configuration
+    }
+
+    private static func check(_ setting: Assignment) throws(CommandFailure) {
+        if let objection = LocalPushSetting.objection(to: setting.name, setting.value) { throw .usage(objection) }
     }
 
     private static func signingKey(

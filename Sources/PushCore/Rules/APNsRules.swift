@@ -1,3 +1,5 @@
+import PushBytes
+
 /// What the headers of an accepted-so-far request ask for.
 package struct APNsNotification: Sendable {
     package var id: APNsID?
@@ -32,10 +34,11 @@ package enum APNsRules {
     /// Step 1: path, then method. Gives where the device token stands.
     package static func route(_ request: APNsRequest) -> Result<Range<Int>, APNsReason.Failure> {
         guard let path = request.path else { return .failure(.init(.badPath)) }
-        let bytes = request.storage[path]
-        let isDevice = bytes.starts(with: devicePath)
-        guard isDevice || bytes.elementsEqual(devicePathBare) else { return .failure(.init(.badPath)) }
-        guard let method = request.method, request.storage[method].elementsEqual(post) else {
+        let isDevice =
+            path.count >= devicePath.count
+            && request.storage.matches(path.lowerBound..<path.lowerBound + devicePath.count, devicePath)
+        guard isDevice || request.storage.matches(path, devicePathBare) else { return .failure(.init(.badPath)) }
+        guard let method = request.method, request.storage.matches(method, post) else {
             return .failure(.init(.methodNotAllowed))
         }
         let token = isDevice ? path.lowerBound + devicePath.count..<path.upperBound : path.upperBound..<path.upperBound

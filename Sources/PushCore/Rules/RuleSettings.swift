@@ -13,8 +13,13 @@ package enum StorageRule: UInt8, Sendable, CaseIterable {
     }
 }
 
-/// The switches a behaviour profile presets. Each may be set on its own.
+/// The switches a behaviour profile presets. Each may be set on its own; those in `RuleTable` by name. The fields'
+/// own defaults are the profile `lenient`.
 package struct RuleSettings: Sendable {
+    package var auth = AuthSettings()
+    package var connection = ConnectionSettings()
+    package var delivery = DeliverySettings()
+    package var broadcast = BroadcastSettings()
     /// The environment of clients that use a local name. Default sandbox.
     package var localEnvironment = PushEnvironment.sandbox
     /// The storage rule of apps that do not name one. Default `apns`.

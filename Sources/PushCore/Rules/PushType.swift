@@ -1,3 +1,5 @@
+import PushBytes
+
 /// What a push is for: the value of `apns-push-type`. Apple lists these eleven.
 package enum PushType: UInt8, Sendable, CaseIterable {
     case alert = 1
@@ -22,7 +24,7 @@ package enum PushType: UInt8, Sendable, CaseIterable {
     }
 
     package init?(textIn storage: [UInt8], _ range: Range<Int>) {
-        guard let match = Self.table.first(where: { storage[range].elementsEqual($0.bytes) }) else { return nil }
+        guard let match = Self.table.first(where: { storage.matches(range, $0.bytes) }) else { return nil }
         self = match.type
     }
 

@@ -1,8 +1,8 @@
 /// Finds what was probably meant.
-enum NearestMatch {
+package enum NearestMatch {
     /// The candidate closest to `word`, or `nil` when none is close: at most a third of the letters may differ, and a
     /// candidate that `word` begins counts as close.
-    static func find(_ word: String, in candidates: [String]) -> String? {
+    package static func find(_ word: String, in candidates: [String]) -> String? {
         if word.count >= 2, let longer = candidates.first(where: { $0.hasPrefix(word) }) { return longer }
         let ranked = candidates.map { (name: $0, distance: distance(Array(word.utf8), Array($0.utf8))) }
         guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -11,7 +11,7 @@ enum NearestMatch {
     }
 
     /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
-    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforePrevious: [Int] = []
         var previous = Array(0...right.count)
         for row in 0..<left.count {
