@@ -1,3 +1,4 @@
+internal import PushBytes
 internal import PushCore
 internal import PushJSON
 
