@@ -66,6 +66,8 @@ package final class App {
     package internal(set) var joined = 0
     /// `nil`: the server's.
     package var storageRule: StorageRule?
+    /// Whether it may broadcast; `nil`: as the server says.
+    package var isBroadcastEnabled: Bool?
 
     package init(bundle: String, team: String, storageRule: StorageRule?) {
         self.bundle = bundle

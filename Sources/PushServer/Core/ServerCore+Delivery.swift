@@ -55,6 +55,7 @@ extension ServerCore {
                 pump(session, registration, index, now: now)
             }
         }
+        if !session.waitingBroadcasts.isEmpty { pumpBroadcasts(session, now: now) }
     }
 
     /// Pushes were taken out of the window without an acknowledgement: others may have their place.
@@ -68,7 +69,7 @@ extension ServerCore {
             .deliver(
                 ServerDelivery(
                     connection: session.connection, sequence: record.sequence, messageID: record.messageID,
-                    token: registration.token, topic: registration.mailboxes[record.mailboxIndex].topic,
+                    token: registration.token, topic: record.topic,
                     isFromStorage: record.isFromStorage || record.attempts > 1, isLastStored: record.isLastStored)))
         journal(
             .sent, push: record.sequence, device: registration.device, detail: Int64(record.attempts), now: now)
@@ -90,6 +91,7 @@ extension ServerCore {
             }
         }
         for sequence in waiting.sorted() { deliverVirtually(sequence, to: device, now: now) }
+        replayChannels(of: device, now: now)
     }
 
     /// Throws away what waits for a registration, with the reason.
@@ -131,6 +133,7 @@ extension ServerCore {
                 if earliest > now.unixMilliseconds { expiryCheckAt = min(expiryCheckAt, earliest) }
             }
         }
+        expireChannels(now: now)
     }
 
     private func checkSilence(of session: DeviceSession, now: Moment) {

@@ -119,7 +119,7 @@ package final class ServerDriver {
             let silence = now - connection.lastHeard
             if connection.isOpening && silence > DriverLimits.handshakeMax {
                 connection.end()
-            } else if connection.surface == .apns && silence > DriverLimits.providerIdleMax {
+            } else if connection.surface != .courier && silence > DriverLimits.providerIdleMax {
                 connection.sayGoodbye(.idleTimeout)
             }
         }
@@ -162,6 +162,13 @@ package final class ServerDriver {
         let courier = try listener(configuration.courierPort, "--courier-port") { [unowned self] in
             accept($0, .courier)
         }
+        let ports = configuration.broadcastPorts
+        ready.sandboxBroadcast = try listener(ports.sandbox, "--broadcast-ports") { [unowned self] in
+            accept($0, .management(.sandbox))
+        }.address
+        ready.productionBroadcast = try listener(ports.production, "--broadcast-ports") { [unowned self] in
+            accept($0, .management(.production))
+        }.address
         ready.apns = apns.address
         ready.courier = courier.address
         let control = ControlService(service: service, configuration: configuration, loop: loop)

@@ -7,8 +7,10 @@ import PushTLS
 /// One client on one socket: TLS, and above it the surface it came to. Bound to the loop.
 final class SurfaceConnection: SocketHandler, ServiceTransport {
     /// Which port the client came to.
-    enum Surface {
+    enum Surface: Equatable {
         case apns, courier
+        /// Channel management; the port tells the environment.
+        case management(PushEnvironment)
     }
 
     private enum Stack {
@@ -31,7 +33,7 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
         self.driver = driver
         self.surface = surface
         lastHeard = driver.loop.now
-        tls = try TLSEngine(server: surface == .apns ? driver.apnsTLS : driver.courierTLS)
+        tls = try TLSEngine(server: surface == .courier ? driver.courierTLS : driver.apnsTLS)
         socket = Socket(loop: driver.loop, accepted: fd, handler: self)
     }
 
@@ -131,6 +133,11 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
             case .apns:
                 let connection = try driver.service.openProvider(
                     serverName: tls.serverName, certificate: tls.peerCertificate, now: driver.moment)
+                connection.transport = self
+                stack = .provider(connection)
+            case .management(let environment):
+                let connection = try driver.service.openManagement(
+                    environment, certificate: tls.peerCertificate, now: driver.moment)
                 connection.transport = self
                 stack = .provider(connection)
             case .courier:

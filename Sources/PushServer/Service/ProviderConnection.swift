@@ -6,6 +6,7 @@ package import PushHTTP2
 package final class ProviderConnection {
     let engine: HTTP2ServerEngine
     var session: ProviderSession
+    let port: BroadcastPort
     var isDirty = false
     /// Nothing is answered any more.
     private var hasLeft = false
@@ -13,12 +14,15 @@ package final class ProviderConnection {
     package weak var transport: (any ServiceTransport)?
     private unowned let service: PushService
 
-    init(service: PushService, session: ProviderSession, pool: HTTP2Pool) throws(HTTP2Error) {
+    init(
+        service: PushService, session: ProviderSession, pool: HTTP2Pool, port: BroadcastPort = .provider
+    ) throws(HTTP2Error) {
         self.service = service
+        self.port = port
         self.session = session
         var limits = HTTP2ServerEngine.Limits()
         // One byte more than any payload may have tells "too large" from "just fits".
-        limits.bodyBytesMax = CoreLimits.payloadBytesVoIPMax + 1
+        limits.bodyBytesMax = max(CoreLimits.payloadBytesVoIPMax, CoreLimits.payloadBytesBroadcastMax) + 1
         engine = try HTTP2ServerEngine(limits: limits, pool: pool)
         service.markDirty(self)
     }

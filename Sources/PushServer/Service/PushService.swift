@@ -19,6 +19,7 @@ package final class PushService {
     private let pool = HTTP2Pool()
     private var fields = HTTP2FieldList()
     private var answers: [ProviderAnswer] = []
+    private var broadcastAnswers: [BroadcastAnswer] = []
     private var dirtyProviders: [ProviderConnection] = []
     private var dirtyCouriers: [CourierConnection] = []
     private var couriers: [Int: CourierConnection] = [:]
@@ -60,6 +61,14 @@ package final class PushService {
         return .good(certificate)
     }
 
+    /// A connection to one of the ports on which channels are managed: the port names the environment.
+    package func openManagement(
+        _ environment: PushEnvironment, certificate: [UInt8]? = nil, now: Moment
+    ) throws(HTTP2Error) -> ProviderConnection {
+        let session = ProviderSession(environment: environment, certificate: presented(certificate, now: now))
+        return try ProviderConnection(service: self, session: session, pool: pool, port: .management(environment))
+    }
+
     package func openCourier(serverName: String?, now: Moment) -> CourierConnection {
         lastConnection += 1
         let connection = CourierConnection(service: self, number: lastConnection)
@@ -88,6 +97,10 @@ package final class PushService {
         var request = APNsRequest(storage: message.bytes)
         for field in message.fields { request.add(name: field.name, value: field.value) }
         request.bodyBytes = message.bodyBytesSeen
+        if connection.port != .provider || BroadcastRules.concerns(request) {
+            handleBroadcast(message, request, of: connection, now: now)
+            return
+        }
         let body = message.body
         let verdict: Result<Acceptance, APNsReason.Failure> =
             isStoreFailing
@@ -144,10 +157,14 @@ package final class PushService {
         var record = PushRecord(
             sequence: sequence, id: id, registration: registration?.id ?? 0, at: now.unixMilliseconds, reason: reason,
             environment: core.environment(of: request, session: &session))
-        if let registration { Self.link(&record, to: registration) }
+        // What the store cannot take leaves no trace: a later push that named it as the one before it would hide all
+        // older ones.
+        let isKept = reason != .serviceUnavailable
+        if isKept, let registration { Self.link(&record, to: registration) }
         record.topic = RefusalDetail.shortened(request, request.topic)
         record.detail = RefusalDetail.offence(reason, request)
         record.isStorable = false
+        guard isKept else { return record }
         observe(
             JournalEvent(
                 sequence: sequence, milestone: .rejected, push: sequence, device: registration?.device.id ?? 0,
@@ -181,6 +198,8 @@ package final class PushService {
     /// Runs `body` when the turn is stored, or when that failed.
     package func whenStored(_ body: @escaping (_ isStored: Bool) -> Void) { afterCommit.append(body) }
 
+    func add(_ answer: BroadcastAnswer) { broadcastAnswers.append(answer) }
+
     func markDirty(_ connection: ProviderConnection) {
         guard !connection.isDirty else { return }
         connection.isDirty = true
@@ -209,6 +228,11 @@ package final class PushService {
             markDirty(answer.connection)
         }
         answers.removeAll(keepingCapacity: true)
+        for answer in broadcastAnswers {
+            answer.send(isStored: isStored, fields: &fields)
+            markDirty(answer.connection)
+        }
+        broadcastAnswers.removeAll()
         for connection in dirtyProviders {
             connection.isDirty = false
             connection.transport?.hasOutput()
@@ -284,6 +308,11 @@ package final class PushService {
             store.removeDevice(id: id)
             keepNumbers()
         case .registration(let registration): store.save(registration)
+        case .channel(let channel): store.save(channel)
+        case .channelRemoved(let number): store.removeChannel(number: number)
+        case .subscription(let subscription): store.save(subscription)
+        case .subscriptionRemoved(let registration, let channel):
+            store.removeSubscription(registration: registration, channel: channel)
         }
     }
 
@@ -292,7 +321,7 @@ package final class PushService {
         store.setValue("numbers", Array(core.numbers.map(String.init).joined(separator: " ").utf8))
     }
 
-    private func observe(_ event: JournalEvent) {
+    func observe(_ event: JournalEvent) {
         if observer != nil { turnEvents.append(event) }
     }
 
@@ -366,6 +395,12 @@ package final class PushService {
                 let topic = core.registry.topic(named: Array(topicName.utf8))
             else { return }
             core.restore(entry, registration: registration, topic: topic, now: now)
+        }
+        for channel in try store.loadChannels() { core.restore(channel) }
+        try store.loadSubscriptions(into: core.registry) { core.restore(subscription: $0, $1, cursor: $2) }
+        try store.loadAbandonedBroadcasts { sequence, channel, device in
+            core.restoreAbandoned(
+                sequence, channel: core.registry.channels[id: channel], device: core.registry.device(device), now: now)
         }
         return core
     }

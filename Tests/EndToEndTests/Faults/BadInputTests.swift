@@ -93,14 +93,13 @@ import Testing
         for client in silent { try client.send(Array(hello.prefix(hello.count / 2))) }
         // One that gives a byte now and then is no better.
         let dripping = try ports.map { try RawClient(port: $0) }
-        var sent = 0
+        var turn = 0
         let ended = try eventually {
-            for client in dripping where !client.isEnded && sent < hello.count - 1 && sent % 20 == 0 {
-                try? client.send([hello[sent / 20]])
-                _ = try? client.receive(waits: false)
+            if turn % 20 == 0 && turn / 20 < hello.count - 1 {
+                for client in dripping where !client.isEnded { try? client.send([hello[turn / 20]]) }
             }
-            sent += 1
-            for client in silent where !client.isEnded { _ = try client.receive(waits: false) }
+            turn += 1
+            for client in silent + dripping where !client.isEnded { _ = try client.receive(waits: false) }
             return (silent + dripping).allSatisfy(\.isEnded)
         }
         #expect(ended)
