@@ -61,7 +61,8 @@ import Testing
 
     @Test func aKeyIsRegisteredAndSignsForItsTopics() throws {
         let served = try ServedDirectory()
-        let team = try #require(served.ready["team"] as? String)
+        let key = try #require(served.ready["key"] as? [String: String])
+        let team = try #require(key["team"])
         let made = try served.run(
             "certs", "key", "--key-id", "APPKEY0001", "--team", team, "--topics", "com.example.app", "--environment",
             "sandbox", "--related-key", "APPKEY0002", "--out", "app.p8", "--json")

@@ -64,8 +64,9 @@ private struct Connection {
         connection.seconds = 0
         #expect(connection.use("a", age: 50 * 60) == nil)
         connection.seconds = 10 * 60 + 1
-        #expect(connection.binding.objection(environment: .sandbox, now: connection.now, settings: connection.settings)
-            == .expiredProviderToken)
+        #expect(
+            connection.binding.objection(environment: .sandbox, now: connection.now, settings: connection.settings)
+                == .expiredProviderToken)
         #expect(connection.use("b", age: -600) == .tooManyProviderTokenUpdates)
     }
 
@@ -111,19 +112,20 @@ private struct Connection {
     }
 
     /// First key, second key, what the second gets. Topics make a key topic-specific; the last word is its related key.
-    private static let successions: [(first: (String, [String]?, String?), (String, [String]?, String?), isFine: Bool)] =
-        [
-            (("A", nil, nil), ("B", nil, nil), true),
-            (("A", nil, nil), ("B", ["t"], nil), false),
-            (("A", nil, nil), ("B", ["t"], "A"), false),
-            (("A", ["t"], nil), ("A", ["t"], nil), true),
-            (("A", ["t"], nil), ("B", ["t"], nil), false),
-            (("A", ["t"], "B"), ("B", ["t"], nil), true),
-            (("A", ["t"], nil), ("B", ["u"], "A"), true),
-            (("A", ["t"], "B"), ("C", ["t"], nil), false),
-            (("A", ["t"], "B"), ("B", nil, nil), false),
-            (("A", ["t"], nil), ("B", nil, nil), false),
-        ]
+    private static let successions:
+        [(first: (String, [String]?, String?), (String, [String]?, String?), isFine: Bool)] =
+            [
+                (("A", nil, nil), ("B", nil, nil), true),
+                (("A", nil, nil), ("B", ["t"], nil), false),
+                (("A", nil, nil), ("B", ["t"], "A"), false),
+                (("A", ["t"], nil), ("A", ["t"], nil), true),
+                (("A", ["t"], nil), ("B", ["t"], nil), false),
+                (("A", ["t"], "B"), ("B", ["t"], nil), true),
+                (("A", ["t"], nil), ("B", ["u"], "A"), true),
+                (("A", ["t"], "B"), ("C", ["t"], nil), false),
+                (("A", ["t"], "B"), ("B", nil, nil), false),
+                (("A", ["t"], nil), ("B", nil, nil), false),
+            ]
 
     @Test(arguments: successions.indices)
     func keysFollowOthersOnlyWhenRelated(index: Int) {

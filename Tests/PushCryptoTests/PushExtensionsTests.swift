@@ -167,7 +167,8 @@ import Testing
         }
         let found = try certificate.pushExtensions()
         #expect(found.bundle == Self.bundle)
-        #expect([found.isForDevelopment, found.isForProduction, found.isForVoIP] == [expected.0, expected.1, expected.2])
+        #expect(
+            [found.isForDevelopment, found.isForProduction, found.isForVoIP] == [expected.0, expected.1, expected.2])
         #expect(found.topics == expected.3)
     }
 
@@ -192,7 +193,8 @@ import Testing
         for count in 0..<good.count { #expect(PushExtensions.topics(der: Array(good.prefix(count))) == nil) }
         #expect(PushExtensions.topics(der: good + [0]) == nil)
         let broken: [[UInt8]] = [
-            [0x30, 0x80], [0x30, 0x81, 0x00], [0x30, 0x81, 0x7F], [0x30, 0x84, 0, 0, 0, 0], [0x30, 0x83, 0xFF, 0xFF, 0xFF],
+            [0x30, 0x80], [0x30, 0x81, 0x00], [0x30, 0x81, 0x7F], [0x30, 0x84, 0, 0, 0, 0],
+            [0x30, 0x83, 0xFF, 0xFF, 0xFF],
             [0x30, 0x82, 0x00, 0x01, 0x05], [0x30, 0x02, 0x0C, 0x00], [0x30, 0x03, 0x0C, 0x01, 0xFF],
             [0x30, 0x05, 0x0C, 0x01, 0x41, 0x0C, 0x00], [0x31, 0x00],
         ]

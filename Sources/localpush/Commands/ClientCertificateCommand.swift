@@ -32,9 +32,8 @@ enum ClientCertificateCommand {
         examples: [
             .init("localpush certs client --bundle com.example.app --out push", "push.pem and push.key, for one app."),
             .init(
-                "localpush certs client --bundle com.example.app --environment production --out push "
-                    + "--topics com.example.app,com.example.app.voip",
-                "For two topics in production."),
+                "localpush certs client --bundle a.b --topics a.b,a.b.complication --out push",
+                "For two topics: pushes name theirs."),
         ],
         run: run)
 

@@ -31,9 +31,8 @@ enum SigningKeyCommand {
         examples: [
             .init("localpush certs key --key-id TEAMKEY001 --team LOCALTEAM1 --out key.p8", "For all apps of a team."),
             .init(
-                "localpush certs key --key-id APPKEY0001 --team LOCALTEAM1 --topics com.example.app "
-                    + "--environment sandbox --out app.p8",
-                "For one app, in the sandbox."),
+                "localpush certs key --key-id APPKEY0001 --team LOCALTEAM1 --topics com.example.app --out app.p8",
+                "For one app."),
         ],
         run: run)
 

@@ -93,7 +93,7 @@ import Testing
 
     @Test("case 8: a token older than an hour is expired, and one from the future as set", arguments: [nil, true])
     func case8(isFutureInvalid: Bool?) async throws {
-        let settings = isFutureInvalid == true ? ["auth.futureTokenReason": "InvalidProviderToken"] : [:]
+        let settings = isFutureInvalid == true ? ["auth.futureTokenReason": "invalid"] : [:]
         try await CaseBench.run(settings: settings) { bench in
             let phone = try bench.device()
             let client = try bench.client()
@@ -193,7 +193,7 @@ import Testing
 
     @Test("case 12: a key of the other environment", arguments: [nil, "BadEnvironmentKeyInToken"])
     func case12(spelling: String?) async throws {
-        let settings = spelling.map { ["auth.environmentKeyReason": $0] } ?? [:]
+        let settings = spelling == nil ? [:] : ["auth.environmentKeyReason": "observed"]
         try await CaseBench.run(settings: settings) { bench in
             let phone = try bench.device()
             let key = try Key(bench, "KEYPRODUCE", #", "environment":"production""#)
@@ -244,9 +244,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, "InvalidProviderToken", "UnrelatedKeyIdInToken"])
-    func aTopicOutsideATopicSpecificKeyIsRefusedAsSet(reason: String?) async throws {
-        let settings = reason.map { ["auth.topicOutsideKeyReason": $0] } ?? [:]
+    @Test(
+        arguments: [
+            ("disallowed", "TopicDisallowed"), ("invalid", "InvalidProviderToken"),
+            ("unrelated", "UnrelatedKeyIdInToken"),
+        ])
+    func aTopicOutsideATopicSpecificKeyIsRefusedAsSet(value: String, refusal: String) async throws {
+        let settings = ["auth.topicOutsideKeyReason": value]
         try await CaseBench.run(settings: settings) { bench in
             try bench.control("POST", "apps", #"{"bundle":"com.example.second"}"#)
             let phone = try bench.device()
@@ -261,7 +265,6 @@ import Testing
             }
             #expect(try answer(phone.token, "com.example.app").status == 200)
             #expect(try answer(phone.token, "com.example.app.voip", "voip").status == 200)
-            let refusal = reason ?? "TopicDisallowed"
             expect(
                 try answer(second.token, "com.example.second"), refusal == "TopicDisallowed" ? 400 : 403, refusal)
             #expect(try answer(phone.token, "com.example.app").status == 200)
@@ -304,7 +307,8 @@ import Testing
 
     @Test func aKeyShowsItsScope() async throws {
         try await CaseBench.run { bench in
-            _ = try Key(bench, "KEYTOPIC01", #", "topics":["a.b","a.b.voip"],"relatedKey":"KEYTOPIC02","environment":"both""#)
+            _ = try Key(
+                bench, "KEYTOPIC01", #", "topics":["a.b","a.b.voip"],"relatedKey":"KEYTOPIC02","environment":"both""#)
             let shown = try bench.control("GET", "keys/KEYTOPIC01")
             #expect(shown["topics"]?.arrayValue?.compactMap(\.stringValue) == ["a.b", "a.b.voip"])
             #expect(shown["relatedKey"]?.stringValue == "KEYTOPIC02")

@@ -31,7 +31,9 @@ import Testing
     }
 
     /// A push without authorization, as users of certificates send it.
-    private func push(_ bench: CaseBench, _ token: String, _ changes: [String: String?] = [:]) throws -> CaseClient.Fields {
+    private func push(_ bench: CaseBench, _ token: String, _ changes: [String: String?] = [:]) throws
+        -> CaseClient.Fields
+    {
         try bench.push(to: token, changes.merging(["authorization": nil]) { given, _ in given })
     }
 
@@ -48,7 +50,8 @@ import Testing
         #expect(client.goAways.first?.text.utf8.count == 38)
     }
 
-    @Test("case 29: a production certificate at the sandbox gets GOAWAY twice and no answer") func case29() async throws {
+    @Test("case 29: a production certificate at the sandbox gets GOAWAY twice and no answer") func case29() async throws
+    {
         try await CaseBench.run { bench in
             let phone = try bench.device()
             let identity = try issue(bench, environments: [false, true])
@@ -110,7 +113,9 @@ import Testing
         }
     }
 
-    @Test("case 32: a topic outside the certificate is disallowed, whatever token comes along") func case32() async throws {
+    @Test("case 32: a topic outside the certificate is disallowed, whatever token comes along") func case32()
+        async throws
+    {
         try await CaseBench.run { bench in
             let phone = try bench.device()
             let client = try client(bench, issue(bench, listed: [Self.bundle, Self.bundle + ".voip"]))
@@ -194,8 +199,9 @@ import Testing
                     body: CaseBench.body)
                 #expect(answer.status == 403 && answer.body == #"{"reason":"BadCertificate"}"#, "identity \(index)")
             }
-            #expect(try client(bench, (signed(now - 60, now + 60).pem, key.pem))
-                .request(push(bench, phone.token), body: CaseBench.body).status == 200)
+            #expect(
+                try client(bench, (signed(now - 60, now + 60).pem, key.pem))
+                    .request(push(bench, phone.token), body: CaseBench.body).status == 200)
         }
     }
 

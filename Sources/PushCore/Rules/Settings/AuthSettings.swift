@@ -14,7 +14,7 @@ package struct AuthSettings: Sendable {
     /// How "key of the other environment" is spelled. Default as documented.
     package var environmentKeyReason = EnvironmentKeyReason.documented
     /// What a topic outside a topic-specific key gets. Default `TopicDisallowed`; Apple's reason is unknown.
-    package var topicOutsideKey = TopicOutsideKeyReason.topicDisallowed
+    package var topicOutsideKey = TopicOutsideKeyReason.disallowed
     /// A connection knows the apps of its team as they were at its first push: apps added or moved later get
     /// `TopicDisallowed` until it is opened anew. Default off, Apple on.
     package var bindsApps = false
@@ -33,45 +33,41 @@ package struct AuthSettings: Sendable {
             "Early changes of the provider token that are let pass before one is refused."),
         RuleSetting(
             "auth.futureTokenReason", RuleSetting.choice(\.auth.futureToken),
-            "What a provider token issued more than one hour in the future gets."),
+            "A provider token issued over one hour in the future gets ExpiredProviderToken or InvalidProviderToken."),
         RuleSetting(
             "auth.strictIssuedAt", .flag(\.auth.strictIssuedAt),
             "Take the iat of provider tokens as a number only, not as digits in a string."),
         RuleSetting(
             "auth.environmentKeyReason", RuleSetting.choice(\.auth.environmentKeyReason),
-            "How a signing key of the other environment is refused: as documented, or as seen once."),
+            "A key of the other environment gets BadEnvironmentKeyIdInToken, or BadEnvironmentKeyInToken as observed."),
         RuleSetting(
             "auth.topicOutsideKeyReason", RuleSetting.choice(\.auth.topicOutsideKey),
-            "What a topic gets that a topic-specific signing key does not list."),
+            "A topic outside its key gets TopicDisallowed, InvalidProviderToken or UnrelatedKeyIdInToken."),
         RuleSetting(
             "auth.bindApps", .flag(\.auth.bindsApps), faithful: "on",
             "Refuse apps that came to the team after the connection's first push."),
     ]
 
-    package enum FutureTokenReason: String, Sendable, CaseIterable {
-        case expired = "ExpiredProviderToken"
-        case invalid = "InvalidProviderToken"
+    package enum FutureTokenReason: Sendable, CaseIterable {
+        case expired, invalid
 
         package var reason: APNsReason { self == .expired ? .expiredProviderToken : .invalidProviderToken }
     }
 
-    package enum EnvironmentKeyReason: String, Sendable, CaseIterable {
-        case documented = "BadEnvironmentKeyIdInToken"
-        case observed = "BadEnvironmentKeyInToken"
+    package enum EnvironmentKeyReason: Sendable, CaseIterable {
+        case documented, observed
 
         package var reason: APNsReason {
             self == .documented ? .badEnvironmentKeyIDInToken : .badEnvironmentKeyInToken
         }
     }
 
-    package enum TopicOutsideKeyReason: String, Sendable, CaseIterable {
-        case topicDisallowed = "TopicDisallowed"
-        case invalid = "InvalidProviderToken"
-        case unrelated = "UnrelatedKeyIdInToken"
+    package enum TopicOutsideKeyReason: Sendable, CaseIterable {
+        case disallowed, invalid, unrelated
 
         package var reason: APNsReason {
             switch self {
-            case .topicDisallowed: .topicDisallowed
+            case .disallowed: .topicDisallowed
             case .invalid: .invalidProviderToken
             case .unrelated: .unrelatedKeyIDInToken
             }
