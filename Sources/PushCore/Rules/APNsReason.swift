@@ -27,6 +27,7 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
     case payloadTooLarge
     case serviceUnavailable
     case shutdown
+    case tooManyRequests
 
     /// The HTTP status the reason travels with.
     package var status: Int {
@@ -41,6 +42,7 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         case .expiredToken, .unregistered: 410
         case .payloadTooLarge: 413
         case .serviceUnavailable, .shutdown: 503
+        case .tooManyRequests: 429
         }
     }
 
@@ -72,6 +74,7 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         case .payloadTooLarge: "PayloadTooLarge"
         case .serviceUnavailable: "ServiceUnavailable"
         case .shutdown: "Shutdown"
+        case .tooManyRequests: "TooManyRequests"
         }
     }
 
@@ -104,6 +107,7 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         case .payloadTooLarge: "the body is larger than 4096 bytes (5120 for voip)"
         case .serviceUnavailable: "the server could not store the push (is the disk full?)"
         case .shutdown: "the server is shutting down"
+        case .tooManyRequests: "more pushes came for this device token than delivery.requestsPerToken allows"
         }
     }
 }

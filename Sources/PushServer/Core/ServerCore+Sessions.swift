@@ -110,6 +110,12 @@ extension ServerCore {
     private func leave(_ session: DeviceSession, now: Moment) {
         guard let device = session.device, device.session === session else { return }
         device.session = nil
+        keepUnsent(of: device, now: now)
+        journal(.disconnected, device: device, now: now)
+    }
+
+    /// A device went away: what waits for it is kept under the storage rule.
+    func keepUnsent(of device: Device, now: Moment) {
         for registration in device.registrations {
             for index in registration.mailboxes.indices {
                 let earliest = registration.withMailbox(index) {
@@ -120,7 +126,6 @@ extension ServerCore {
                 expiryCheckAt = min(expiryCheckAt, earliest)
             }
         }
-        journal(.disconnected, device: device, now: now)
     }
 
     /// Who is there: by proof, or by word. `nil` refuses.

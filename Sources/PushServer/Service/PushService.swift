@@ -43,8 +43,10 @@ package final class PushService {
 
     // MARK: Connections
 
-    package func openProvider(serverName: String?) throws(HTTP2Error) -> ProviderConnection {
-        try ProviderConnection(service: self, environment: environment(named: serverName), pool: pool)
+    /// `hasProtocol`: ALPN has chosen HTTP/2. Without it the connection says nothing before the client's first bytes.
+    package func openProvider(serverName: String?, hasProtocol: Bool = true) throws(HTTP2Error) -> ProviderConnection {
+        try ProviderConnection(
+            service: self, environment: environment(named: serverName), hasProtocol: hasProtocol, pool: pool)
     }
 
     package func openCourier(serverName: String?, now: Moment) -> CourierConnection {
@@ -77,8 +79,8 @@ package final class PushService {
         request.bodyBytes = message.bodyBytesSeen
         let body = message.body
         let verdict: Result<Acceptance, APNsReason.Failure> =
-            isStoreFailing
-            ? .failure(.init(.serviceUnavailable))
+            isStoreFailing || connection.isShuttingDown
+            ? .failure(.init(isStoreFailing ? .serviceUnavailable : .shutdown))
             : core.judge(
                 request, session: &connection.session, isJSON: { parser.isValid(body.span) }, now: now)
         let answer: ProviderAnswer
@@ -194,6 +196,7 @@ package final class PushService {
         answers.removeAll(keepingCapacity: true)
         for connection in dirtyProviders {
             connection.isDirty = false
+            connection.announceStreams()
             connection.transport?.hasOutput()
         }
         dirtyProviders.removeAll(keepingCapacity: true)

@@ -4,10 +4,10 @@
 package struct RuleSetting: Sendable {
     /// Where the value lives and what it may be.
     package enum Kind: Sendable {
-        case flag(WritableKeyPath<RuleSettings, Bool> & Sendable)
-        case count(WritableKeyPath<RuleSettings, Int> & Sendable, ClosedRange<Int>)
+        case flag(any WritableKeyPath<RuleSettings, Bool> & Sendable)
+        case count(any WritableKeyPath<RuleSettings, Int> & Sendable, ClosedRange<Int>)
         /// The field holds milliseconds; so does the range.
-        case duration(WritableKeyPath<RuleSettings, Int64> & Sendable, ClosedRange<Int64>)
+        case duration(any WritableKeyPath<RuleSettings, Int64> & Sendable, ClosedRange<Int64>)
         case choice(
             [String], get: @Sendable (RuleSettings) -> String, set: @Sendable (inout RuleSettings, String) -> Void)
     }
@@ -34,7 +34,7 @@ package struct RuleSetting: Sendable {
 
     /// A rule whose values are the cases of an enumeration, written as in the source.
     package static func choice<Choice: CaseIterable & Sendable>(
-        _ path: WritableKeyPath<RuleSettings, Choice> & Sendable
+        _ path: any WritableKeyPath<RuleSettings, Choice> & Sendable
     ) -> Kind {
         .choice(Choice.allCases.map { "\($0)" }, get: { "\($0[keyPath: path])" }) { settings, text in
             guard let value = Choice.allCases.first(where: { "\($0)" == text }) else {
