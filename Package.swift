@@ -77,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "localpush",
             dependencies: [
-                "PushBytes", "PushJSON", "PushCrypto", "PushTLS", "PushReactor", "PushHTTP1", "PushServer",
+                "PushBytes", "PushJSON", "PushCrypto", "PushTLS", "PushReactor", "PushHTTP1", "PushCore", "PushServer",
                 "PushProvider", "PushDevice",
             ], swiftSettings: pure),
 

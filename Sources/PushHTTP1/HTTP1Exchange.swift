@@ -65,15 +65,20 @@ package final class HTTP1Exchange {
         watchForEnd()
     }
 
+    /// Bytes of a stream that the peer's side has not taken yet; 0 when the peer has gone.
+    package var streamBytesWaiting: Int {
+        guard let raw, state == .streaming else { return 0 }
+        let buffer = evhttp_connection_get_bufferevent(evhttp_request_get_connection(raw))
+        return evbuffer_get_length(bufferevent_get_output(buffer))
+    }
+
     /// Sends a piece of a stream; empty ones are left out. Does nothing when the peer has gone.
     package func send(_ bytes: [UInt8]) {
         loop.preconditionOnLoop()
         precondition(state == .streaming || state == .closed, "a stream was begun and not ended")
         guard let raw, state == .streaming else { return }
-        let connection = evhttp_request_get_connection(raw)
-        let waiting = evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(connection)))
-        if waiting + bytes.count > Self.streamBytesMax {
-            evhttp_connection_free(connection)
+        if streamBytesWaiting + bytes.count > Self.streamBytesMax {
+            evhttp_connection_free(evhttp_request_get_connection(raw))
             return
         }
         EvhttpMessage.withBuffer(bytes) { evhttp_send_reply_chunk(raw, $0) }

@@ -1,10 +1,12 @@
 import PushReactor
+internal import Synchronization
 
 /// A whole push service inside the calling process, on a thread of its own.
 ///
 ///     var configuration = LocalPushConfiguration()
 ///     configuration.isEphemeral = true
 ///     configuration.apnsPort = 0
+///     configuration.broadcastPorts = .init(sandbox: 0, production: 0)
 ///     let server = try LocalPushServer.start(configuration)
 ///     print(server.ready.apns)      // 127.0.0.1:41231
 ///     await server.stop()
@@ -15,6 +17,7 @@ public final class LocalPushServer: Sendable {
     public let ready: LocalPushReady
     private let thread: LoopThread
     private let stopper: Inbox<CheckedContinuation<Void, Never>>
+    private let stopping = Mutex<Task<Void, Never>?>(nil)
 
     /// Starts and waits until every port is open. Throws `LocalPushError`; nothing is left half-started then. Lines for
     /// people go to `log`, which is called on the server's thread; default nothing.
@@ -38,8 +41,18 @@ public final class LocalPushServer: Sendable {
     }
 
     /// Stops as SIGTERM stops `localpush serve`: GOAWAY with `Shutdown`, answers for what was accepted, store flushed.
-    /// Takes two seconds at most. Call it once; a server that is never stopped ends with the process.
+    /// Takes two seconds at most. Further calls wait for the first; a server that is never stopped ends with the
+    /// process.
     public func stop() async {
+        let task = stopping.withLock { task in
+            let running = task ?? Task { await end() }
+            task = running
+            return running
+        }
+        await task.value
+    }
+
+    private func end() async {
         await withCheckedContinuation { continuation in
             if !stopper.post(continuation) { continuation.resume() }
         }

@@ -16,7 +16,12 @@ package struct PushQuery: Sendable {
     package var chain: Int64?
     /// Pushes to this app: its bundle id alone, or with the suffix of a push type.
     package var bundle: String?
-    /// The newest this many, oldest first. At most 1000.
+    /// Refused ones only, or accepted ones only.
+    package var isRejected: Bool?
+    /// Which end of the range counts when it holds more than `limit`; the answer is oldest first either way. Without
+    /// `chain` only.
+    package var prefersOldest = false
+    /// At most 1000.
     package var limit = 100
 
     package init() {}
@@ -44,6 +49,10 @@ extension PushStore {
             if let id = record.id { statement.bind(13, id.string) }
             if let collapseID = record.collapseID { statement.bind(14, collapseID) }
             if let detail = record.detail { statement.bind(15, detail) }
+            if let broadcast = record.broadcast {
+                statement.bind(17, broadcast.channel)
+                statement.bind(18, broadcast.nanoseconds)
+            }
             try statement.run(16, payload)
         }
     }
@@ -83,7 +92,7 @@ extension PushStore {
                 SELECT sequence, registration, topic, expires_at, is_storable, priority, EXISTS (
                     SELECT 1 FROM events e WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone = 3)
                 FROM pushes p
-                WHERE reason IS NULL AND NOT EXISTS (
+                WHERE reason IS NULL AND channel IS NULL AND NOT EXISTS (
                     SELECT 1 FROM events e
                     WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone IN (4, 17, 18, 19))
                 ORDER BY sequence
@@ -130,6 +139,7 @@ extension PushStore {
         if let newest = query.chain { return try chain(from: newest, query) }
         var conditions = ["sequence > ?1"]
         if query.before != nil { conditions.append("sequence < ?2") }
+        if let isRejected = query.isRejected { conditions.append("reason IS \(isRejected ? "NOT NULL" : "NULL")") }
         let topics = query.bundle.map { bundle in TopicSuffix.allCases.map { bundle + $0.text } } ?? []
         if query.bundle != nil {
             conditions.append("topic IN (\(topics.indices.map { "?\($0 + 3)" }.joined(separator: ",")))")
@@ -139,7 +149,7 @@ extension PushStore {
             let statement = try database.prepare(
                 """
                 SELECT * FROM pushes WHERE \(conditions.joined(separator: " AND "))
-                ORDER BY sequence DESC LIMIT \(limit)
+                ORDER BY sequence \(query.prefersOldest ? "ASC" : "DESC") LIMIT \(limit)
                 """)
             statement.bind(1, query.after)
             if let before = query.before { statement.bind(2, before) }
@@ -147,7 +157,8 @@ extension PushStore {
             var found: [(PushRecord, [UInt8])] = []
             while try statement.step() { found.append((Self.record(statement), statement.blob(15))) }
             var pushes: [StoredPush] = []
-            for (record, payload) in found.reversed() {
+            if !query.prefersOldest { found.reverse() }
+            for (record, payload) in found {
                 pushes.append(StoredPush(record: record, payload: payload, events: try events(of: record.sequence)))
             }
             return pushes
@@ -155,13 +166,15 @@ extension PushStore {
     }
 
     private func chain(from newest: Int64, _ query: PushQuery) throws(StoreError) -> [StoredPush] {
+        precondition(!query.prefersOldest, "a chain begins at its newest push")
         var pushes: [StoredPush] = []
         var sequence = newest
         let limit = min(max(query.limit, 1), Self.queryLimitMax)
         while sequence > query.after, pushes.count < limit, let push = try push(sequence) {
             sequence = push.record.previous
             let isWanted =
-                push.record.sequence < query.before ?? .max
+                (query.isRejected == nil || query.isRejected == (push.record.reason != nil))
+                && push.record.sequence < query.before ?? .max
                 && (query.bundle == nil || push.record.topic.map { TopicSuffix.split($0).bundle } == query.bundle)
             if isWanted { pushes.append(push) }
         }
@@ -269,6 +282,9 @@ extension PushStore {
         record.topic = row.isNull(11) ? nil : row.text(11)
         record.collapseID = row.isNull(13) ? nil : row.text(13)
         record.detail = row.isNull(14) ? nil : row.text(14)
+        if !row.isNull(16) {
+            record.broadcast = BroadcastMark(channel: row.blob(16), nanoseconds: row.integer(17))
+        }
         return record
     }
 }

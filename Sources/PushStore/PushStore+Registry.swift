@@ -8,6 +8,7 @@ extension PushStore {
             statements.saveApp.bind(1, app.bundle)
             statements.saveApp.bind(2, app.team)
             statements.saveApp.bind(3, app.storageRule.map { Int64($0.rawValue) })
+            statements.saveApp.bind(4, app.isBroadcastEnabled.map { Int64($0 ? 1 : 0) })
             try statements.saveApp.run()
         }
     }
@@ -81,9 +82,11 @@ extension PushStore {
 
     package func loadApps() throws(StoreError) -> [App] {
         try rows("SELECT * FROM apps ORDER BY bundle") { row in
-            App(
+            let app = App(
                 bundle: row.text(0), team: row.text(1),
                 storageRule: row.isNull(2) ? nil : StorageRule(rawValue: UInt8(row.integer(2))))
+            app.isBroadcastEnabled = row.isNull(3) ? nil : row.integer(3) != 0
+            return app
         }
     }
 
@@ -127,7 +130,8 @@ extension PushStore {
         setValue(Self.sequenceName, Array(String(lastSequence).utf8))
         write { () throws(SQLiteError) in
             try database.execute(
-                "DELETE FROM pushes; DELETE FROM events; DELETE FROM registrations; DELETE FROM devices")
+                "DELETE FROM pushes; DELETE FROM events; DELETE FROM registrations; DELETE FROM devices; "
+                    + "DELETE FROM channels; DELETE FROM subscriptions")
             if !keepingApps { try database.execute("DELETE FROM apps") }
             if !keepingKeys { try database.execute("DELETE FROM keys") }
         }

@@ -94,7 +94,7 @@ import Testing
         let served = try ServedDirectory()
         let port = try #require((served.ready["courier"] as? String)?.split(separator: ":").last)
         let result = try served.run(
-            "serve", "--apns-port", "0", "--http-port", "0", "--https-port", "0", "--courier-port", String(port),
+            "serve", "--apns-port", "0", "--broadcast-ports", "0,0", "--http-port", "0", "--https-port", "0", "--courier-port", String(port),
             "--ephemeral", "--ready-file", "ready")
         #expect(result.status == 1)
         #expect(result.output.isEmpty)

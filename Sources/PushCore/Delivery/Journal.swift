@@ -16,6 +16,8 @@ package enum Milestone: UInt8, Sendable, CaseIterable {
     case disconnected = 33
     case registered = 34
     case unregistered = 35
+    case channelCreated = 36
+    case channelDeleted = 37
 
     package var text: String { "\(self)" }
 
@@ -41,16 +43,20 @@ package enum DropCause: Int64, Sendable, CaseIterable {
     case notificationsDisabled
     case deviceRefused
     case deviceRemoved
+    case channelKeepsNothing
+    case channelDeleted
     case throttled
 
     package var explanation: String {
         switch self {
         case .notStorable: "the device was away, and a push whose apns-expiration is 0 or has passed is tried only once"
         case .queueFull: "the queue of the device was full, and the oldest push gave way"
-        case .unregistered: "the app was unregistered on the device while the push waited"
+        case .unregistered: "the app is no longer registered on the device: it was unregistered"
         case .notificationsDisabled: "notifications are switched off on the device"
         case .deviceRefused: "the device answered that it could not take the push"
         case .deviceRemoved: "the device was removed while the push waited"
+        case .channelKeepsNothing: "the device was away, and the channel keeps nothing, or something newer"
+        case .channelDeleted: "the channel was deleted while the push waited in it"
         case .throttled:
             "more background pushes came than delivery.backgroundPushes allows, and a newer one waits in its place"
         }
@@ -97,6 +103,18 @@ package struct JournalEvent: Sendable, Equatable {
     }
 }
 
+/// Which channel a push went to, and its time in it.
+package struct BroadcastMark: Sendable, Equatable {
+    package var channel: [UInt8]
+    /// Unix nanoseconds; grows with every broadcast of the channel.
+    package var nanoseconds: Int64
+
+    package init(channel: [UInt8], nanoseconds: Int64) {
+        self.channel = channel
+        self.nanoseconds = nanoseconds
+    }
+}
+
 /// What the journal keeps of a request to push, whether it was accepted or refused.
 package struct PushRecord: Sendable {
     package var sequence: Int64
@@ -122,6 +140,8 @@ package struct PushRecord: Sendable {
     package var expiresAt: Int64
     package var isStorable: Bool
     package var collapseID: String?
+    /// Set when it went to a channel and not to one registration; every device has lines of its own then.
+    package var broadcast: BroadcastMark?
 
     package init(
         sequence: Int64, id: APNsID?, registration: Int64, at: Int64, reason: APNsReason?, environment: PushEnvironment

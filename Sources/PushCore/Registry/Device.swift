@@ -63,6 +63,8 @@ package final class Registration {
     package var throttled: (entry: MailboxEntry, topic: Topic)?
     /// Place of the newest push to it in the journal, refused ones too; 0 when there is none.
     package var lastPush: Int64 = 0
+    /// Channels the app listens to.
+    package var subscriptions: [Subscription] = []
     private(set) package var mailboxes: [(topic: Topic, mailbox: Mailbox)] = []
 
     package init(id: Int64, device: Device, topic: Topic, token: AppToken) {

@@ -2,6 +2,7 @@
 package final class Registry {
     package private(set) var apps: [String: App] = [:]
     package private(set) var devices: [Int64: Device] = [:]
+    package var channels = ChannelTable()
     private var byIdentity: [[UInt8]: Device] = [:]
     private var byBaseToken: [[UInt8]: Device] = [:]
     private var byAppToken: [AppToken: Registration] = [:]

@@ -64,6 +64,8 @@ package final class App {
     package var team: String
     /// `nil`: the server's.
     package var storageRule: StorageRule?
+    /// Whether it may broadcast; `nil`: as the server says.
+    package var isBroadcastEnabled: Bool?
 
     package init(bundle: String, team: String, storageRule: StorageRule?) {
         self.bundle = bundle

@@ -107,7 +107,7 @@ package enum APNsRules {
     }
 
     /// A whole number in decimal digits, with an optional minus sign; `nil` for anything else or beyond 64 bits.
-    private static func decimal(_ bytes: ArraySlice<UInt8>) -> Int64? {
+    static func decimal(_ bytes: ArraySlice<UInt8>) -> Int64? {
         var digits = bytes
         let isNegative = digits.first == 0x2D
         if isNegative { digits = digits.dropFirst() }

@@ -9,6 +9,8 @@ struct ControlError: Error {
     let hint: String?
     /// Anything else the body should hold.
     var extra: [JSONMember] = []
+    /// Headers that go with the status (RFC 9110, sections 15.5.2 and 15.5.6).
+    var headers: [(name: String, value: String)] = []
 
     init(_ status: Int, _ code: String, _ message: String, hint: String? = nil) {
         self.status = status
@@ -20,6 +22,11 @@ struct ControlError: Error {
     static func unknownDevice(_ label: String) -> ControlError {
         ControlError(
             404, "unknown_device", "There is no device \(label).", hint: "GET /localpush/v1/devices lists them.")
+    }
+
+    static var unknownToken: ControlError {
+        ControlError(
+            404, "unknown_token", "No device has this token.", hint: "GET /localpush/v1/devices lists tokens.")
     }
 
     static func unknownPush(_ id: String) -> ControlError {
@@ -44,7 +51,11 @@ struct ControlError: Error {
         return .object([JSONMember("error", .object(error))] + extra)
     }
 
-    var response: HTTP1Response { .json(status, Array(body.text.utf8)) }
+    var response: HTTP1Response {
+        var response = HTTP1Response.json(status, Array(body.text.utf8))
+        response.headers += headers
+        return response
+    }
 }
 
 /// The result of a control call.

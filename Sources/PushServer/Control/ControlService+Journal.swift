@@ -6,28 +6,48 @@ import PushStore
 extension ControlService {
     // MARK: Pushes
 
+    /// Without `after` the newest pushes, with it those that follow it: so a reader can page from 0 to the end.
     func pushes(_ exchange: HTTP1Exchange) throws(ControlError) {
         try allow(["GET"], exchange.request)
         let query = try ControlQuery(
             exchange.request, allowed: ["app", "token", "channel", "state", "q", "after", "limit"])
         var wanted = PushQuery()
-        wanted.after = try query.number("after", 0...Int64.max) ?? 0
-        wanted.limit = Int(try query.number("limit", 1...Int64(PushStore.queryLimitMax)) ?? 100)
+        let after = try query.number("after", 0...Int64.max)
+        let limit = Int(try query.number("limit", 1...Int64(PushStore.queryLimitMax)) ?? 100)
+        let registration = try registration(token: query.text("token"))
+        wanted.after = after ?? 0
+        wanted.prefersOldest = after != nil
         wanted.bundle = query.text("app")
-        wanted.chain = try registration(token: query.text("token"))?.lastPush
-        if let channel = query.text("channel"), channel != "apns" { throw .badField("channel", "must be apns") }
+        // A chain leads from the newest push to the oldest.
+        if !wanted.prefersOldest { wanted.chain = registration?.lastPush }
+        let channel = query.text("channel")
+        if let channel, channel != "apns" && channel != "broadcast" {
+            throw .badField("channel", "must be apns or broadcast")
+        }
         let state = try milestone(query)
+        if wanted.chain == nil { wanted.isRejected = state.map { $0 == .rejected } }
         let text = query.text("q")?.lowercased()
+        var views: [PushView] = []
+        var next = wanted.after
         do throws(StoreError) {
-            let found = try service.store.pushes(wanted)
-            let views = found.map(waits.view).filter { view in
-                (state == nil || view.state == state)
-                    && (text == nil || String(decoding: view.push.payload, as: UTF8.self).lowercased().contains(text!))
+            let isWhole = try PushScan(store: service.store, query: wanted).run { push in
+                next = max(next, push.record.sequence)
+                let view = waits.view(push)
+                let isMeant =
+                    (registration == nil || push.record.registration == registration?.id)
+                    && (channel == nil || (push.record.broadcast == nil) == (channel == "apns"))
+                    && (state == nil || view.state == state) && (text == nil || view.contains(text ?? ""))
+                if isMeant { views.append(view) }
+                return views.count < limit
             }
-            let next = found.last?.record.sequence ?? wanted.after
+            let ordered = wanted.prefersOldest ? views : views.reversed()
             exchange.respond(
                 ControlAnswer(
-                    200, ["pushes": .array(views.map { $0.json(parser: parser) }), "next": .int(next)]
+                    200,
+                    [
+                        "pushes": .array(ordered.map { $0.json(parser: parser) }), "next": .int(next),
+                        "more": .bool(!isWhole),
+                    ]
                 ).response)
         } catch {
             throw ControlError(500, "store_failed", "\(error)")
@@ -36,7 +56,7 @@ extension ControlService {
 
     func push(_ exchange: HTTP1Exchange, _ id: String) throws(ControlError) {
         try allow(["GET"], exchange.request)
-        exchange.respond(ControlAnswer(200, try findPush(id).json(parser: parser)).response)
+        exchange.respond(ControlAnswer(200, try findPush(id).detailedJSON(parser: parser)).response)
     }
 
     /// By the provider's id, or by one that the server made.
@@ -62,12 +82,18 @@ extension ControlService {
         return milestone
     }
 
-    private func registration(token: String?) throws(ControlError) -> Registration? {
-        guard let token else { return nil }
-        guard let appToken = AppToken(hex: token), let found = service.core.registry.registration(appToken) else {
-            throw ControlError(
-                404, "unknown_token", "No device has this token.", hint: "GET /localpush/v1/devices lists tokens.")
-        }
+    /// A token that a device has; or that may get one, when the server makes devices for tokens it never saw.
+    private func token(_ text: String?) throws(ControlError) -> AppToken? {
+        guard let text else { return nil }
+        guard let token = AppToken(hex: text),
+            service.core.settings.registersUnknownTokens || service.core.registry.registration(token) != nil
+        else { throw .unknownToken }
+        return token
+    }
+
+    private func registration(token text: String?) throws(ControlError) -> Registration? {
+        guard let token = try token(text) else { return nil }
+        guard let found = service.core.registry.registration(token) else { throw .unknownToken }
         return found
     }
 
@@ -78,8 +104,11 @@ extension ControlService {
         let query = try ControlQuery(
             exchange.request, allowed: ["push", "token", "app", "match", "state", "count", "timeout", "after"])
         var filter = PushFilter()
-        if let id = query.text("push") { filter.sequence = try findPush(id).push.record.sequence }
-        filter.registration = try registration(token: query.text("token"))
+        if let id = query.text("push") {
+            let view = try findPush(id)
+            filter.push = PushFilter.Push(sequence: view.push.record.sequence, id: view.id)
+        }
+        filter.token = try token(query.text("token"))
         filter.bundle = query.text("app")
         filter.after = try query.number("after", 0...Int64.max) ?? 0
         for match in query.texts("match") {
@@ -89,18 +118,19 @@ extension ControlService {
             }
             filter.matches.append((String(parts[0]), String(parts[1])))
         }
-        guard filter.sequence != nil || filter.registration != nil || filter.bundle != nil || !filter.matches.isEmpty
+        guard filter.push != nil || filter.token != nil || filter.bundle != nil || !filter.matches.isEmpty
         else {
             throw ControlError(
                 400, "bad_field", "The wait does not say what for.", hint: "Give push, token, app or match.")
         }
         let count = Int(try query.number("count", 1...Int64(PushStore.queryLimitMax)) ?? 1)
-        guard filter.sequence == nil || count == 1 else { throw .badField("count", "must be 1 with push") }
+        guard filter.push == nil || count == 1 else { throw .badField("count", "must be 1 with push") }
         let milliseconds =
             try query.milliseconds("timeout", max: Self.waitMillisecondsMax) ?? Self.waitMillisecondsDefault
-        try waits.wait(
-            exchange, filter: filter, milestone: try milestone(query) ?? .acknowledged, count: count,
-            milliseconds: milliseconds)
+        let search = MilestoneSearch(
+            service, waits, parser: parser, filter: filter, milestone: try milestone(query) ?? .acknowledged,
+            count: count)
+        try waits.wait(exchange, search: search, milliseconds: milliseconds)
     }
 
     func inbox(_ exchange: HTTP1Exchange, _ label: String) throws(ControlError) {
@@ -116,7 +146,9 @@ extension ControlService {
         let query = try ControlQuery(exchange.request, allowed: ["after"])
         let resumed = exchange.request.header("Last-Event-ID").flatMap { Int64($0) }
         let asked = try query.number("after", 0...Int64.max)
-        waits.stream(exchange, after: resumed ?? asked ?? service.core.lastSequence)
+        // A place beyond the end is of another store: its reader wants what comes now.
+        let newest = service.core.lastSequence
+        try waits.stream(exchange, after: min(max(resumed ?? asked ?? newest, 0), newest))
     }
 
     // MARK: Reset

@@ -1,3 +1,4 @@
+import PushBytes
 import PushCore
 import PushCrypto
 import PushHTTP1
@@ -21,11 +22,13 @@ extension ControlService {
         guard let app = registry.app(bundle) else { throw .unknownApp(bundle) }
         switch request.method {
         case "PATCH":
-            let body = try ControlBody(request, parser: parser, allowed: ["team", "storageRule"])
+            let body = try ControlBody(request, parser: parser, allowed: ["team", "storageRule", "broadcast"])
             let team = try team(body)
             let rule = try storageRule(body)
+            let isBroadcastEnabled = try body.flag("broadcast")
             if let team { app.team = team }
             if let rule { app.storageRule = rule }
+            if let isBroadcastEnabled { app.isBroadcastEnabled = isBroadcastEnabled }
             service.core.outputs.append(.save(.app(app)))
             respondWhenStored(exchange, ControlAnswer(200, json(app)))
         case "DELETE":
@@ -162,7 +165,11 @@ extension ControlService {
     private func change(_ device: Device, _ exchange: HTTP1Exchange) throws(ControlError) {
         let body = try ControlBody(
             exchange.request, parser: parser,
-            allowed: ["online", "registered", "expired", "notificationsEnabled", "name", "app"])
+            allowed: [
+                "online", "registered", "expired", "notificationsEnabled", "name", "app", "subscribe", "unsubscribe",
+            ])
+        let joined = try subscriptions(body, "subscribe", device)
+        let left = try subscriptions(body, "unsubscribe", device)
         let isOnline = try body.flag("online")
         let isRegistered = try body.flag("registered")
         let isExpired = try body.flag("expired")
@@ -188,7 +195,34 @@ extension ControlService {
             if let isRegistered { service.core.setRegistered(registration, isRegistered, now: now) }
             if let isExpired { service.core.setExpired(registration, isExpired, now: now) }
         }
+        for (_, channel) in left { service.core.leave(device, channelID: channel.id) }
+        let fresh = joined.compactMap { service.core.join($0.registration, $0.channel) }
         if let isOnline { service.core.setOnline(device, isOnline, now: now) }
+        for subscription in fresh { service.core.replay(subscription, now: now) }
         respondWhenStored(exchange, ControlAnswer(200, DeviceView.json(device)))
+    }
+
+    /// The channels a body names, each with the registration of its app on the device.
+    private func subscriptions(
+        _ body: ControlBody, _ name: String, _ device: Device
+    ) throws(ControlError) -> [(registration: Registration, channel: Channel)] {
+        var found: [(registration: Registration, channel: Channel)] = []
+        for text in try body.texts(name) ?? [] {
+            guard let id = Base64.decode(text), let channel = registry.channels[id: id],
+                channel.environment == device.environment
+            else {
+                throw ControlError(
+                    404, "unknown_channel", "There is no channel \(text) in \(device.environment.text).",
+                    hint: "localpush channels list --app BUNDLE lists them.")
+            }
+            let registration =
+                channel.subscription(of: device)?.registration
+                ?? device.registrations.first { $0.app.bundle == channel.bundle }
+            guard let registration else {
+                throw ControlError(404, "unknown_app", "\(channel.bundle) is not on \(device.label).")
+            }
+            found.append((registration, channel))
+        }
+        return found
     }
 }

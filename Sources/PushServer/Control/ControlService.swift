@@ -93,26 +93,33 @@ final class ControlService {
         var difference = given.count ^ wanted.count
         for index in 0..<min(given.count, wanted.count) { difference |= Int(given[index] ^ wanted[index]) }
         guard difference == 0 else {
-            throw ControlError(
+            var error = ControlError(
                 401, "unauthorized", "This server wants its control token.",
                 hint: "Send Authorization: Bearer with the value of --control-token.")
+            error.headers = [("WWW-Authenticate", "Bearer")]
+            throw error
         }
     }
 
     func allow(_ methods: [String], _ request: HTTP1Request) throws(ControlError) {
         guard !methods.contains(request.method) else { return }
-        throw ControlError(
+        let possible = methods.joined(separator: ", ")
+        var error = ControlError(
             405, "method_not_allowed", "\(request.method) is not possible at \(request.path).",
-            hint: "Possible: \(methods.joined(separator: ", ")).")
+            hint: "Possible: \(possible).")
+        error.headers = [("Allow", possible)]
+        throw error
     }
 
     /// Carries out what the core wants and answers when it is stored.
     func respondWhenStored(_ exchange: HTTP1Exchange, _ answer: ControlAnswer) {
         service.perform(now: now)
-        service.whenStored { isStored in
+        service.whenStored { [waits] isStored in
             let failure = ControlError(
                 503, "store_failed", "The server could not store this.", hint: "Is the disk full? Nothing was changed.")
             exchange.respond(isStored ? answer.response : failure.response)
+            // Who waits may wait for something that is gone now.
+            if isStored { waits.registryChanged() }
         }
     }
 

@@ -18,6 +18,7 @@ enum DeviceView {
             "token": .string(registration.token.hex), "registered": .bool(registration.unregisteredAt == nil),
             "expired": .bool(registration.expiredAt != nil), "queued": .int(Int64(registration.waitingCount)),
             "inFlight": .int(Int64(registration.inFlightCount)),
+            "channels": .array(registration.subscriptions.map { .string($0.channel.text) }),
         ]
     }
 

@@ -4,9 +4,15 @@ import PushStore
 
 /// Which pushes a wait is about.
 struct PushFilter {
-    /// One push, by its place in the journal.
-    var sequence: Int64?
-    var registration: Registration?
+    /// One push: its place in the journal, and the id it goes by.
+    struct Push {
+        let sequence: Int64
+        let id: String
+    }
+
+    var push: Push?
+    /// A token stays what it is when the server starts over; a registration does not.
+    var token: AppToken?
     var bundle: String?
     /// Only pushes after this place.
     var after: Int64 = 0
@@ -16,9 +22,9 @@ struct PushFilter {
     /// Whether a push is meant, apart from what its payload says.
     func concerns(_ view: PushView) -> Bool {
         let record = view.push.record
-        if let sequence { return record.sequence == sequence }
+        if let push { return record.sequence == push.sequence }
         guard record.sequence > after else { return false }
-        if let registration, record.registration != registration.id { return false }
+        if let token, view.registration?.token != token { return false }
         guard let bundle else { return true }
         return view.registration?.app.bundle == bundle
             || record.topic.map { TopicSuffix.split($0).bundle == bundle } ?? false
@@ -37,12 +43,11 @@ struct PushFilter {
     }
 
     /// The query that finds candidates in the store.
-    var query: PushQuery {
+    func query(_ registry: Registry) -> PushQuery {
         var query = PushQuery()
         query.after = after
-        query.chain = registration?.lastPush
+        query.chain = token.map { registry.registration($0)?.lastPush ?? 0 }
         query.bundle = bundle
-        query.limit = PushStore.queryLimitMax
         return query
     }
 }

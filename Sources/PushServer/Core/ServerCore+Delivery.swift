@@ -58,6 +58,7 @@ extension ServerCore {
                 pump(session, registration, index, now: now)
             }
         }
+        if !session.waitingBroadcasts.isEmpty { pumpBroadcasts(session, now: now) }
     }
 
     /// Pushes were taken out of the window without an acknowledgement: others may have their place.
@@ -71,7 +72,7 @@ extension ServerCore {
             .deliver(
                 ServerDelivery(
                     connection: session.connection, sequence: record.sequence, messageID: record.messageID,
-                    token: registration.token, topic: registration.mailboxes[record.mailboxIndex].topic,
+                    token: registration.token, topic: record.topic,
                     isFromStorage: record.isFromStorage || record.attempts > 1, isLastStored: record.isLastStored)))
         journal(
             .sent, push: record.sequence, device: registration.device, detail: Int64(record.attempts), now: now)
@@ -93,6 +94,7 @@ extension ServerCore {
             }
         }
         for sequence in waiting.sorted() { deliverVirtually(sequence, to: device, now: now) }
+        replayChannels(of: device, now: now)
     }
 
     /// Throws away what waits for a registration, with the reason.
@@ -137,6 +139,7 @@ extension ServerCore {
             }
             expireThrottled(of: registration, now: now)
         }
+        expireChannels(now: now)
     }
 
     private func checkSilence(of session: DeviceSession, now: Moment) {

@@ -69,7 +69,7 @@ extension ServerCore {
         return session.authorityEnvironment
     }
 
-    private func authenticate(
+    func authenticate(
         _ request: APNsRequest, session: inout ProviderSession, environment: PushEnvironment, now: Moment
     ) -> APNsReason? {
         guard let range = APNsRules.bearerToken(request) else { return .missingProviderToken }
@@ -112,7 +112,7 @@ extension ServerCore {
         return .success(made)
     }
 
-    private func mayUse(_ topic: Topic, _ session: ProviderSession) -> Bool {
+    func mayUse(_ topic: Topic, _ session: ProviderSession) -> Bool {
         guard registry.app(topic.app.bundle) === topic.app, let claims = session.claims else { return false }
         return topic.app.team == claims.team || (settings.trustsAnyKey && verifier.keys[claims.keyID] == nil)
     }

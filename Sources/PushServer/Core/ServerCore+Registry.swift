@@ -18,7 +18,11 @@ extension ServerCore {
         let registrations = registry.registrations(of: app)
         for registration in registrations {
             dropAll(of: registration, cause: .unregistered, now: now)
+            leaveChannels(of: registration, cause: .unregistered, now: now)
             registry.remove(registration)
+        }
+        for environment in PushEnvironment.allCases {
+            for channel in registry.channels.channels(of: app.bundle, environment) { deleteChannel(channel, now: now) }
         }
         for registration in registrations { refillWindow(of: registration.device, now: now) }
         registry.remove(app)
@@ -61,7 +65,10 @@ extension ServerCore {
 
     package func removeDevice(_ device: Device, now: Moment) {
         if let session = device.session { end(session, why: "the device was removed", now: now) }
-        for registration in device.registrations { dropAll(of: registration, cause: .deviceRemoved, now: now) }
+        for registration in device.registrations {
+            dropAll(of: registration, cause: .deviceRemoved, now: now)
+            leaveChannels(of: registration, cause: .deviceRemoved, now: now)
+        }
         registry.remove(device)
         outputs.append(.save(.deviceRemoved(id: device.id)))
     }
@@ -142,6 +149,15 @@ extension ServerCore {
     package func setNotificationsEnabled(_ device: Device, _ isEnabled: Bool) {
         device.notificationsEnabled = isEnabled
         outputs.append(.save(.device(device)))
+    }
+
+    /// The highest numbers given to a device and to a registration.
+    var numbers: [Int64] { [lastDeviceID, lastRegistrationID] }
+
+    func restore(numbers: [Int64]) {
+        guard numbers.count == 2 else { return }
+        lastDeviceID = max(lastDeviceID, numbers[0])
+        lastRegistrationID = max(lastRegistrationID, numbers[1])
     }
 
     /// Puts back what the store remembered: called before anything else happens, in the order apps, devices,

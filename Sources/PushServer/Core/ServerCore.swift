@@ -1,10 +1,13 @@
 package import PushCore
 import PushCrypto
+import PushJSON
 
 /// Decides everything and does nothing: inputs with the time as an argument in, `outputs` out.
 ///
 /// Same inputs, same times, same outputs. Bound to the loop. Its files: `+Provider` judges requests, `+Delivery`
-/// moves pushes to devices, `+Holding` keeps some back, `+Sessions` speaks to device connections, `+Registry` makes and changes apps and devices.
+/// moves pushes to devices, `+Holding` keeps some back, `+Sessions` speaks to device connections, `+Registry` makes and
+/// changes apps and devices,
+/// `+Broadcast` judges and carries out broadcasts and channel calls, `+Subscriptions` moves broadcasts to devices.
 package final class ServerCore {
     package let settings: RuleSettings
     /// Devices must prove that they own their certificate (default), or are taken at their word.
@@ -12,6 +15,7 @@ package final class ServerCore {
     package let registry = Registry()
     package let verifier: ProviderTokenVerifier
     package let ids: APNsIDMaker
+    let broadcastParser = JSONParser()
     /// What the service must carry out; it empties the list.
     package var outputs: [ServerOutput] = []
 

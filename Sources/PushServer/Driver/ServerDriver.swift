@@ -131,7 +131,7 @@ package final class ServerDriver {
             let silence = now - connection.lastHeard
             if connection.isOpening && silence > DriverLimits.handshakeMax {
                 connection.end()
-            } else if connection.surface == .apns && idleMax > .zero && silence > idleMax {
+            } else if connection.surface != .courier && idleMax > .zero && silence > idleMax {
                 connection.sayGoodbye(.idleTimeout)
             }
         }
@@ -174,6 +174,13 @@ package final class ServerDriver {
         let courier = try listener(configuration.courierPort, "--courier-port") { [unowned self] in
             accept($0, .courier)
         }
+        let ports = configuration.broadcastPorts
+        ready.sandboxBroadcast = try listener(ports.sandbox, "--broadcast-ports") { [unowned self] in
+            accept($0, .management(.sandbox))
+        }.address
+        ready.productionBroadcast = try listener(ports.production, "--broadcast-ports") { [unowned self] in
+            accept($0, .management(.production))
+        }.address
         ready.apns = apns.address
         ready.courier = courier.address
         let control = ControlService(service: service, configuration: configuration, loop: loop)

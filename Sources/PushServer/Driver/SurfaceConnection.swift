@@ -7,8 +7,10 @@ import PushTLS
 /// One client on one socket: TLS, and above it the surface it came to. Bound to the loop.
 final class SurfaceConnection: SocketHandler, ServiceTransport {
     /// Which port the client came to.
-    enum Surface {
+    enum Surface: Equatable {
         case apns, courier
+        /// Channel management; the port tells the environment.
+        case management(PushEnvironment)
     }
 
     private enum Stack {
@@ -19,6 +21,7 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
     }
 
     let surface: Surface
+    /// Until the handshake is done: when it was accepted. Bytes that only come now and then do not prolong that.
     private(set) var lastHeard: MonotonicTime
     private unowned let driver: ServerDriver
     private let tls: TLSEngine
@@ -31,7 +34,7 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
         self.driver = driver
         self.surface = surface
         lastHeard = driver.loop.now
-        tls = try TLSEngine(server: surface == .apns ? driver.apnsTLS : driver.courierTLS)
+        tls = try TLSEngine(server: surface == .courier ? driver.courierTLS : driver.apnsTLS)
         socket = Socket(loop: driver.loop, accepted: fd, handler: self)
     }
 
@@ -43,7 +46,6 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
 
     func socketDidReceive(_ socket: Socket, _ bytes: Span<UInt8>) {
         guard !isEnding else { return }
-        lastHeard = driver.loop.now
         do throws(TLSError) {
             try tls.receive(bytes, into: &driver.scratch)
         } catch {
@@ -51,6 +53,7 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
             return
         }
         if isOpening && tls.isEstablished { open() }
+        if !isOpening { lastHeard = driver.loop.now }
         if !driver.scratch.isEmpty { receivePlain() }
         flushTLS()
         if tls.peerClosed { close() }
@@ -145,6 +148,11 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
             case .apns:
                 let connection = try driver.service.openProvider(
                     serverName: tls.serverName, hasProtocol: tls.applicationProtocol != nil)
+                connection.transport = self
+                stack = .provider(connection)
+            case .management(let environment):
+                let connection = try driver.service.openManagement(
+                    environment, hasProtocol: tls.applicationProtocol != nil)
                 connection.transport = self
                 stack = .provider(connection)
             case .courier:

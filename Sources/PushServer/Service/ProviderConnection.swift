@@ -13,6 +13,7 @@ package final class ProviderConnection {
 
     let engine: HTTP2ServerEngine
     var session: ProviderSession
+    let port: BroadcastPort
     var isDirty = false
     private var allowance: StreamAllowance
     /// Without ALPN nobody knows yet whether the client speaks HTTP/2: nothing is said before its first bytes.
@@ -26,13 +27,15 @@ package final class ProviderConnection {
     private unowned let service: PushService
 
     init(
-        service: PushService, environment: PushEnvironment, hasProtocol: Bool, pool: HTTP2Pool
+        service: PushService, environment: PushEnvironment, hasProtocol: Bool, pool: HTTP2Pool,
+        port: BroadcastPort = .provider
     ) throws(HTTP2Error) {
         self.service = service
+        self.port = port
         session = ProviderSession(environment: environment)
         var limits = HTTP2ServerEngine.Limits()
         // One byte more than any payload may have tells "too large" from "just fits".
-        limits.bodyBytesMax = CoreLimits.payloadBytesVoIPMax + 1
+        limits.bodyBytesMax = max(CoreLimits.payloadBytesVoIPMax, CoreLimits.payloadBytesBroadcastMax) + 1
         allowance = StreamAllowance(service.setup.rules.connection)
         limits.concurrentStreamsMax = allowance.first
         limits.concurrentStreamsPeak = allowance.peak

@@ -19,6 +19,7 @@ package final class PushService {
     private let pool = HTTP2Pool()
     private var fields = HTTP2FieldList()
     private var answers: [ProviderAnswer] = []
+    private var broadcastAnswers: [BroadcastAnswer] = []
     private var dirtyProviders: [ProviderConnection] = []
     private var dirtyCouriers: [CourierConnection] = []
     private var couriers: [Int: CourierConnection] = [:]
@@ -49,6 +50,15 @@ package final class PushService {
             service: self, environment: environment(named: serverName), hasProtocol: hasProtocol, pool: pool)
     }
 
+    /// A connection to one of the ports on which channels are managed: the port names the environment.
+    package func openManagement(
+        _ environment: PushEnvironment, hasProtocol: Bool = true
+    ) throws(HTTP2Error) -> ProviderConnection {
+        try ProviderConnection(
+            service: self, environment: environment, hasProtocol: hasProtocol, pool: pool,
+            port: .management(environment))
+    }
+
     package func openCourier(serverName: String?, now: Moment) -> CourierConnection {
         lastConnection += 1
         let connection = CourierConnection(service: self, number: lastConnection)
@@ -77,6 +87,10 @@ package final class PushService {
         var request = APNsRequest(storage: message.bytes)
         for field in message.fields { request.add(name: field.name, value: field.value) }
         request.bodyBytes = message.bodyBytesSeen
+        if connection.port != .provider || BroadcastRules.concerns(request) {
+            handleBroadcast(message, request, of: connection, now: now)
+            return
+        }
         let body = message.body
         let verdict: Result<Acceptance, APNsReason.Failure> =
             isStoreFailing || connection.isShuttingDown
@@ -129,10 +143,14 @@ package final class PushService {
         var record = PushRecord(
             sequence: sequence, id: id, registration: registration?.id ?? 0, at: now.unixMilliseconds, reason: reason,
             environment: core.environment(of: request, session: &session))
-        if let registration { Self.link(&record, to: registration) }
+        // What the store cannot take leaves no trace: a later push that named it as the one before it would hide all
+        // older ones.
+        let isKept = reason != .serviceUnavailable
+        if isKept, let registration { Self.link(&record, to: registration) }
         record.topic = RefusalDetail.shortened(request, request.topic)
         record.detail = RefusalDetail.offence(reason, request)
         record.isStorable = false
+        guard isKept else { return record }
         observe(
             JournalEvent(
                 sequence: sequence, milestone: .rejected, push: sequence, device: registration?.device.id ?? 0,
@@ -166,6 +184,8 @@ package final class PushService {
     /// Runs `body` when the turn is stored, or when that failed.
     package func whenStored(_ body: @escaping (_ isStored: Bool) -> Void) { afterCommit.append(body) }
 
+    func add(_ answer: BroadcastAnswer) { broadcastAnswers.append(answer) }
+
     func markDirty(_ connection: ProviderConnection) {
         guard !connection.isDirty else { return }
         connection.isDirty = true
@@ -194,6 +214,11 @@ package final class PushService {
             markDirty(answer.connection)
         }
         answers.removeAll(keepingCapacity: true)
+        for answer in broadcastAnswers {
+            answer.send(isStored: isStored, fields: &fields)
+            markDirty(answer.connection)
+        }
+        broadcastAnswers.removeAll()
         for connection in dirtyProviders {
             connection.isDirty = false
             connection.announceStreams()
@@ -262,14 +287,28 @@ package final class PushService {
     private func save(_ change: RegistryChange) {
         switch change {
         case .app(let app): store.save(app)
-        case .appRemoved(let bundle): store.removeApp(bundle: bundle)
+        case .appRemoved(let bundle):
+            store.removeApp(bundle: bundle)
+            keepNumbers()
         case .device(let device): store.save(device)
-        case .deviceRemoved(let id): store.removeDevice(id: id)
+        case .deviceRemoved(let id):
+            store.removeDevice(id: id)
+            keepNumbers()
         case .registration(let registration): store.save(registration)
+        case .channel(let channel): store.save(channel)
+        case .channelRemoved(let number): store.removeChannel(number: number)
+        case .subscription(let subscription): store.save(subscription)
+        case .subscriptionRemoved(let registration, let channel):
+            store.removeSubscription(registration: registration, channel: channel)
         }
     }
 
-    private func observe(_ event: JournalEvent) {
+    /// The numbers of what was removed, and with them its tokens and inbox, are not given out again after a start.
+    private func keepNumbers() {
+        store.setValue("numbers", Array(core.numbers.map(String.init).joined(separator: " ").utf8))
+    }
+
+    func observe(_ event: JournalEvent) {
         if observer != nil { turnEvents.append(event) }
     }
 
@@ -306,6 +345,7 @@ package final class PushService {
     /// Empties the workspace.
     package func reset(keepingApps: Bool, keepingKeys: Bool, now: Moment) throws(StoreError) {
         endAllCouriers()
+        keepNumbers()
         store.reset(keepingApps: keepingApps, keepingKeys: keepingKeys, lastSequence: core.lastSequence)
         core = try Self.restoredCore(
             from: store, setup: setup, secret: core.secret, floor: core.lastSequence, now: now)
@@ -330,6 +370,8 @@ package final class PushService {
         let core = ServerCore(
             settings: setup.rules, identityMode: setup.identityMode, secret: secret,
             lastSequence: max(floor, try store.lastSequence()))
+        let numbers = try store.value("numbers").map { String(decoding: $0, as: UTF8.self).split(separator: " ") }
+        core.restore(numbers: numbers?.compactMap { Int64($0) } ?? [])
         for key in try store.loadKeys() { core.verifier.add(key) }
         for app in try store.loadApps() { core.restore(app) }
         for device in try store.loadDevices() { core.restore(device) }
@@ -340,6 +382,12 @@ package final class PushService {
                 let topic = core.registry.topic(named: Array(topicName.utf8))
             else { return }
             core.restore(entry, registration: registration, topic: topic, now: now)
+        }
+        for channel in try store.loadChannels() { core.restore(channel) }
+        try store.loadSubscriptions(into: core.registry) { core.restore(subscription: $0, $1, cursor: $2) }
+        try store.loadAbandonedBroadcasts { sequence, channel, device in
+            core.restoreAbandoned(
+                sequence, channel: core.registry.channels[id: channel], device: core.registry.device(device), now: now)
         }
         return core
     }

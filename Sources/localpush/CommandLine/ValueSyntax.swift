@@ -139,3 +139,22 @@ extension ValueSyntax<HostAndPort> {
         ) { HostAndPort($0) }
     }
 }
+
+/// A port for each environment.
+struct PortPair: Sendable, Equatable {
+    var sandbox: UInt16
+    var production: UInt16
+}
+
+extension ValueSyntax<PortPair> {
+    /// Two ports with a comma between them.
+    static var portPair: ValueSyntax {
+        ValueSyntax(
+            placeholder: "A,B", expectation: "two ports from 0 to 65535 such as 2195,2196", completion: .nothing
+        ) { text in
+            let ports = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { UInt16($0) }
+            guard ports.count == 2, text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == 1 else { return nil }
+            return PortPair(sandbox: ports[0], production: ports[1])
+        }
+    }
+}

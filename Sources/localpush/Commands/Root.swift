@@ -11,7 +11,7 @@ enum Root {
         subcommands: [
             ServeCommand.declaration, PhoneCommand.declaration, DevicesCommand.declaration, SendCommand.declaration,
             WaitCommand.declaration,
-            PushesCommand.declaration, CertsCommand.declaration, DoctorCommand.declaration,
+            PushesCommand.declaration, ExplainCommand.declaration, CertsCommand.declaration, DoctorCommand.declaration,
             CompletionsCommand.declaration, HelpCommand.declaration,
         ],
         topics: [SettingsTopic.declaration])

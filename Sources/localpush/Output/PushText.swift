@@ -49,6 +49,7 @@ struct PushText {
             let pretty = payload.stringValue ?? payload.pretty()
             lines += pretty.split(separator: "\n").map { "  \(TextQuote.plain(String($0)))" }
         }
+        lines += warnings(push)
         lines += lifeLine(push)
         if let sentence = push["sentence"]?.stringValue { lines += ["", TextQuote.plain(sentence)] }
         return lines.joined(separator: "\n") + "\n"
@@ -67,6 +68,16 @@ struct PushText {
         let (milliseconds, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1000)
         if seconds <= 0 || overflow { return String(seconds) }
         return "\(seconds) (\(time(milliseconds)))"
+    }
+
+    /// What the linter says of the payload and its headers.
+    private func warnings(_ push: JSONValue) -> [String] {
+        guard let warnings = push["warnings"]?.arrayValue, !warnings.isEmpty else { return [] }
+        return ["", "Warnings:"]
+            + warnings.map { warning in
+                let parts = [warning["path"]?.stringValue, warning["message"]?.stringValue]
+                return "  \(TextQuote.plain(parts.compactMap { $0 }.joined(separator: " ")))"
+            }
     }
 
     private func lifeLine(_ push: JSONValue) -> [String] {

@@ -7,12 +7,14 @@ final class FaultServer {
     private(set) var ready: [String: Any] = [:]
     private let options: [String]
     private let shellPrefix: String
+    private let ownsDirectory: Bool
     private var ports: [(name: String, number: Int)] = []
 
     /// `shellPrefix` runs in the shell that becomes the server, for limits. `directory` is kept when it is given.
     init(_ options: [String] = [], shellPrefix: String = "", directory: URL? = nil) throws {
         self.options = options
         self.shellPrefix = shellPrefix
+        ownsDirectory = directory == nil
         self.directory =
             directory ?? FileManager.default.temporaryDirectory.appendingPathComponent("faults-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
@@ -32,7 +34,7 @@ final class FaultServer {
 
     deinit {
         if process.isRunning { kill() }
-        try? FileManager.default.removeItem(at: directory)
+        if ownsDirectory { try? FileManager.default.removeItem(at: directory) }
     }
 
     struct Failure: Error, CustomStringConvertible {

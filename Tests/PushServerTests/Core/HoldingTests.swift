@@ -102,7 +102,8 @@ import Testing
         let alert = push(core, registration, priority: 10, type: .alert)
         #expect(
             core.lines().filter { $0.hasPrefix("dropped") || $0.hasPrefix("held") } == [
-                "held push \(second) device 1 detail 3", "dropped push \(second) device 1 detail 7",
+                "held push \(second) device 1 detail 3",
+                "dropped push \(second) device 1 detail \(DropCause.throttled.rawValue)",
                 "held push \(third) device 1 detail 3",
             ])
         core.pass(60_000)
