@@ -32,6 +32,8 @@ extension PushStore {
             statements.saveKey.bind(2, key.team)
             statements.saveKey.bind(3, key.environment.map { Int64($0.rawValue) })
             statements.saveKey.bind(4, key.publicKey.pem)
+            statements.saveKey.bind(5, key.topics?.joined(separator: " "))
+            statements.saveKey.bind(6, key.relatedKey)
             try statements.saveKey.run()
         }
     }
@@ -93,10 +95,11 @@ extension PushStore {
     package func loadKeys() throws(StoreError) -> [ProviderKey] {
         try rows("SELECT * FROM keys ORDER BY id") { row in
             guard let publicKey = try? ES256PublicKey(pem: row.text(3)) else { return nil }
+            let topics = row.isNull(4) ? nil : row.text(4).split(separator: " ").map(String.init)
             return ProviderKey(
                 id: row.text(0), team: row.text(1),
-                environment: row.isNull(2) ? nil : PushEnvironment(rawValue: UInt8(row.integer(2))),
-                publicKey: publicKey)
+                environment: row.isNull(2) ? nil : PushEnvironment(rawValue: UInt8(row.integer(2))), topics: topics,
+                relatedKey: topics == nil || row.isNull(5) ? nil : row.text(5), publicKey: publicKey)
         }
     }
 

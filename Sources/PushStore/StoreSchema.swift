@@ -48,6 +48,11 @@ enum StoreSchema {
         ALTER TABLE pushes ADD COLUMN channel_at INTEGER;
         CREATE INDEX pushes_by_channel ON pushes (channel, sequence) WHERE channel IS NOT NULL;
         """,
+        // Keys for certain topics: their names with blanks between them, NULL for all; and the key related to it.
+        """
+        ALTER TABLE keys ADD COLUMN topics TEXT;
+        ALTER TABLE keys ADD COLUMN related_key TEXT;
+        """,
     ]
 
     static var version: Int32 { Int32(steps.count) }

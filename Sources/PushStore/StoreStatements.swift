@@ -34,7 +34,7 @@ struct StoreStatements {
         saveApp = try database.prepare("INSERT OR REPLACE INTO apps VALUES (?, ?, ?, ?)")
         removeApp = try database.prepare("DELETE FROM apps WHERE bundle = ?")
         removeTopicRegistrations = try database.prepare("DELETE FROM registrations WHERE topic = ?")
-        saveKey = try database.prepare("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?)")
+        saveKey = try database.prepare("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?, ?)")
         removeKey = try database.prepare("DELETE FROM keys WHERE id = ?")
         saveDevice = try database.prepare("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         removeDevice = try database.prepare("DELETE FROM devices WHERE id = ?")

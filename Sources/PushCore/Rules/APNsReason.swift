@@ -28,6 +28,13 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
     case payloadTooLarge
     case serviceUnavailable
     case shutdown
+    // The journal stores these numbers: those of one area stand together, with room for more.
+    case badCertificate = 60
+    case badCertificateEnvironment
+    case unrelatedKeyIDInToken
+    case tooManyProviderTokenUpdates
+    /// Another spelling of `badEnvironmentKeyIDInToken` that the real service was seen to send.
+    case badEnvironmentKeyInToken
     case tooManyRequests = 70
     // Of broadcasts and channels. The journal stores these numbers: those of one area stand together, with room.
     case featureNotEnabled = 80
@@ -51,12 +58,14 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
             .missingChannelQueueSize:
             400
         case .expiredProviderToken, .invalidProviderToken, .missingProviderToken, .badEnvironmentKeyIDInToken,
+            .badEnvironmentKeyInToken, .badCertificate, .badCertificateEnvironment, .unrelatedKeyIDInToken,
             .topicMismatch:
             403
         case .badPath: 404
         case .methodNotAllowed: 405
         case .expiredToken, .unregistered: 410
         case .payloadTooLarge: 413
+        case .tooManyProviderTokenUpdates: 429
         case .serviceUnavailable, .shutdown: 503
         case .tooManyRequests: 429
         }
@@ -83,6 +92,11 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         case .invalidProviderToken: "InvalidProviderToken"
         case .missingProviderToken: "MissingProviderToken"
         case .badEnvironmentKeyIDInToken: "BadEnvironmentKeyIdInToken"
+        case .badEnvironmentKeyInToken: "BadEnvironmentKeyInToken"
+        case .unrelatedKeyIDInToken: "UnrelatedKeyIdInToken"
+        case .badCertificate: "BadCertificate"
+        case .badCertificateEnvironment: "BadCertificateEnvironment"
+        case .tooManyProviderTokenUpdates: "TooManyProviderTokenUpdates"
         case .badPath: "BadPath"
         case .methodNotAllowed: "MethodNotAllowed"
         case .expiredToken: "ExpiredToken"
@@ -121,12 +135,20 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         case .missingDeviceToken: "the path holds no device token"
         case .missingTopic: "apns-topic is missing"
         case .payloadEmpty: "the body is empty or not JSON"
-        case .topicDisallowed: "the app named by apns-topic does not belong to the team of the provider token"
+        case .topicDisallowed:
+            "apns-topic names an app that is unknown, of another team, or not covered by the key or certificate"
         case .expiredProviderToken: "the provider token was issued more than one hour ago"
         case .invalidProviderToken:
-            "the provider token is malformed, its key is unknown, its team is not the key's, or its signature is wrong"
+            "the provider token is malformed, its key is unknown, its team is not the key's or not the connection's, or "
+                + "its signature is wrong"
         case .missingProviderToken: "the request carries no authorization header with a bearer token"
-        case .badEnvironmentKeyIDInToken: "the signing key belongs to the other environment"
+        case .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken: "the signing key belongs to the other environment"
+        case .unrelatedKeyIDInToken: "the signing key may not follow the one of the first push on this connection"
+        case .tooManyProviderTokenUpdates:
+            "another provider token came less than 20 minutes after the last one on this connection"
+        case .badCertificate:
+            "the client certificate is not of the local authority, has run out, or is no push certificate"
+        case .badCertificateEnvironment: "the client certificate is not for this environment"
         case .badPath: "the path is none of those that this port serves"
         case .methodNotAllowed: "the path does not take this method"
         case .expiredToken: "the device token has expired"

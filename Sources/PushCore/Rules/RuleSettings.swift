@@ -55,6 +55,10 @@ package enum CoreLimits {
     package static let broadcastsWaitingMax = 1000
     /// Apple: a provider token is good for one hour around its `iat`.
     package static let providerTokenAgeSecondsMax: Int64 = 3600
+    /// Apple: a connection may change its provider token once in 20 minutes.
+    package static let providerTokenRestMilliseconds: Int64 = 20 * 60_000
+    /// Apple: up to 400 topics for a topic-specific key.
+    package static let topicsPerKeyMax = 400
     /// A JSON Web Token of an APNs client has some 200 bytes; the whole header block may have 8000.
     package static let providerTokenBytesMax = 4096
     /// Verified provider tokens remembered, so that a signature is checked once and not per push. Oldest go first.

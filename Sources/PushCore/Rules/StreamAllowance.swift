@@ -11,8 +11,9 @@ package struct StreamAllowance: Sendable {
     private var announced: Int32
     private var wanted: Int32
 
-    package init(_ settings: ConnectionSettings) {
-        before = Int32(clamping: settings.streamsBeforeToken)
+    /// `isKnown`: the client has shown a certificate in the handshake and needs no token.
+    package init(_ settings: ConnectionSettings, isKnown: Bool) {
+        before = Int32(clamping: isKnown ? settings.streams : settings.streamsBeforeToken)
         after = Int32(clamping: settings.streams)
         dropsAfterRejection = settings.dropsAfterRejection
         announced = before

@@ -26,7 +26,7 @@ extension ControlService {
             let team = try team(body)
             let rule = try storageRule(body)
             let isBroadcastEnabled = try body.flag("broadcast")
-            if let team { app.team = team }
+            if let team { registry.move(app, toTeam: team) }
             if let rule { app.storageRule = rule }
             if let isBroadcastEnabled { app.isBroadcastEnabled = isBroadcastEnabled }
             service.core.outputs.append(.save(.app(app)))
@@ -58,7 +58,7 @@ extension ControlService {
 
     private func json(_ app: App) -> JSONValue { DeviceView.json(app, rule: service.core.rule(of: app)) }
 
-    private func team(_ body: ControlBody) throws(ControlError) -> String? {
+    func team(_ body: ControlBody) throws(ControlError) -> String? {
         guard let team = try body.text("team") else { return nil }
         guard !team.isEmpty, team.utf8.count <= 32 else { throw .badField("team", "must have 1 to 32 characters") }
         return team
@@ -71,48 +71,6 @@ extension ControlService {
                 "storageRule", "must be one of \(StorageRule.allCases.map(\.text).joined(separator: ", "))")
         }
         return rule
-    }
-
-    // MARK: Keys
-
-    func keys(_ exchange: HTTP1Exchange, _ id: String?) throws(ControlError) {
-        let request = exchange.request
-        guard let id else {
-            try allow(["GET", "POST"], request)
-            if request.method == "POST" { return try addKey(exchange) }
-            let keys = service.core.verifier.keys.values.sorted { $0.id < $1.id }
-            return exchange.respond(ControlAnswer(200, ["keys": .array(keys.map(DeviceView.json))]).response)
-        }
-        try allow(["GET", "DELETE"], request)
-        guard let key = service.core.verifier.keys[id] else {
-            throw ControlError(404, "unknown_key", "There is no key \(id).", hint: "GET /localpush/v1/keys lists them.")
-        }
-        guard request.method == "DELETE" else {
-            return exchange.respond(ControlAnswer(200, DeviceView.json(key)).response)
-        }
-        _ = service.core.verifier.remove(keyID: id)
-        service.store.removeKey(id: id)
-        respondWhenStored(exchange, ControlAnswer(200, [:]))
-    }
-
-    private func addKey(_ exchange: HTTP1Exchange) throws(ControlError) {
-        let body = try ControlBody(exchange.request, parser: parser, allowed: ["id", "team", "pem", "environment"])
-        let id = try body.requiredText("id")
-        guard id.utf8.count <= 64 else { throw .badField("id", "must have at most 64 characters") }
-        guard let team = try team(body) else { throw .badField("team", "is missing") }
-        let pem = try body.requiredText("pem")
-        let environment = Self.environment(try body.environment("environment"))
-        guard let publicKey = try? ES256PublicKey(pem: pem) else {
-            throw .badField("pem", "must be a P-256 key in PEM: the text of a .p8 file, or its public half")
-        }
-        guard service.core.verifier.keys[id] == nil else {
-            throw ControlError(
-                409, "already_exists", "There is a key \(id) already.", hint: "DELETE /localpush/v1/keys/\(id) first.")
-        }
-        let key = ProviderKey(id: id, team: team, environment: environment, publicKey: publicKey)
-        service.core.verifier.add(key)
-        service.store.save(key)
-        respondWhenStored(exchange, ControlAnswer(201, DeviceView.json(key)))
     }
 
     // MARK: Devices

@@ -5,7 +5,7 @@ import PushReactor
 import PushStore
 
 /// The control API under `/localpush/v1`: finds the call, checks the token, and answers when the turn is stored.
-/// Its files: `+Registry` has apps, keys and devices, `+Journal` has pushes, waits and events. Bound to the loop.
+/// Its files: `+Registry` has apps and devices, `+Keys` signing keys, `+Journal` has pushes, waits and events. Bound to the loop.
 final class ControlService {
     static let prefix = ["localpush", "v1"]
     static let waitMillisecondsMax: Int64 = 10 * 60_000

@@ -66,10 +66,10 @@ extension ServerCore {
         guard name.count <= CoreLimits.topicBytesMax, App.isValid(bundle: text) else {
             return .failure(.init(.topicDisallowed))
         }
-        if registry.app(text) == nil, settings.registersUnknownTokens, let team = session.claims?.team {
+        if registry.app(text) == nil, settings.registersUnknownTokens, let team = session.token.claims?.team {
             addApp(bundle: text, team: team, storageRule: nil)
         }
-        guard let topic = registry.topic(named: Array(name)), mayUse(topic, session) else {
+        guard let topic = registry.topic(named: Array(name)), objection(to: topic, for: session) == nil else {
             return .failure(.init(.topicMismatch))
         }
         return .success(topic.app)

@@ -4,10 +4,10 @@ import PushJSON
 
 /// Decides everything and does nothing: inputs with the time as an argument in, `outputs` out.
 ///
-/// Same inputs, same times, same outputs. Bound to the loop. Its files: `+Provider` judges requests, `+Delivery`
-/// moves pushes to devices, `+Holding` keeps some back, `+Sessions` speaks to device connections, `+Registry` makes and
-/// changes apps and devices,
-/// `+Broadcast` judges and carries out broadcasts and channel calls, `+Subscriptions` moves broadcasts to devices.
+/// Same inputs, same times, same outputs. Bound to the loop. Its files: `+Provider` judges requests,
+/// `+Authentication` who sends them and which topics are theirs, `+Delivery` moves pushes to devices, `+Holding` keeps
+/// some back, `+Sessions` speaks to device connections, `+Registry` makes and changes apps and devices, `+Broadcast` judges and carries out
+/// broadcasts and channel calls, `+Subscriptions` moves broadcasts to devices.
 package final class ServerCore {
     package let settings: RuleSettings
     /// Devices must prove that they own their certificate (default), or are taken at their word.
@@ -45,7 +45,8 @@ package final class ServerCore {
         self.identityMode = identityMode
         self.secret = secret
         self.lastSequence = lastSequence
-        verifier = ProviderTokenVerifier(trustsAnyKey: settings.trustsAnyKey)
+        verifier = ProviderTokenVerifier(
+            trustsAnyKey: settings.trustsAnyKey, isStrict: settings.auth.strictIssuedAt)
         let digest = HMACSHA256.authenticate(Array("apns-id".utf8), key: secret)
         ids = APNsIDMaker(secret: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }

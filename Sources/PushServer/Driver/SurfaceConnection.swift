@@ -147,12 +147,14 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
             switch surface {
             case .apns:
                 let connection = try driver.service.openProvider(
-                    serverName: tls.serverName, hasProtocol: tls.applicationProtocol != nil)
+                    serverName: tls.serverName, certificate: tls.peerCertificate,
+                    hasProtocol: tls.applicationProtocol != nil, now: driver.moment)
                 connection.transport = self
                 stack = .provider(connection)
             case .management(let environment):
                 let connection = try driver.service.openManagement(
-                    environment, hasProtocol: tls.applicationProtocol != nil)
+                    environment, certificate: tls.peerCertificate,
+                    hasProtocol: tls.applicationProtocol != nil, now: driver.moment)
                 connection.transport = self
                 stack = .provider(connection)
             case .courier:

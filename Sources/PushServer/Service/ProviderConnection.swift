@@ -22,21 +22,24 @@ package final class ProviderConnection {
     private var hasTooManyStreams = false
     /// New streams are answered with 503 `Shutdown`.
     private(set) var isShuttingDown = false
+    /// Nothing is answered any more.
+    private var hasLeft = false
     /// Set by the driver, cleared when the connection is gone.
     package weak var transport: (any ServiceTransport)?
     private unowned let service: PushService
 
     init(
-        service: PushService, environment: PushEnvironment, hasProtocol: Bool, pool: HTTP2Pool,
+        service: PushService, session: ProviderSession, hasProtocol: Bool, pool: HTTP2Pool,
         port: BroadcastPort = .provider
     ) throws(HTTP2Error) {
         self.service = service
         self.port = port
-        session = ProviderSession(environment: environment)
+        self.session = session
         var limits = HTTP2ServerEngine.Limits()
         // One byte more than any payload may have tells "too large" from "just fits".
         limits.bodyBytesMax = max(CoreLimits.payloadBytesVoIPMax, CoreLimits.payloadBytesBroadcastMax) + 1
-        allowance = StreamAllowance(service.setup.rules.connection)
+        let isKnown = if case .good = session.certificate { true } else { false }
+        allowance = StreamAllowance(service.setup.rules.connection, isKnown: isKnown)
         limits.concurrentStreamsMax = allowance.first
         limits.concurrentStreamsPeak = allowance.peak
         limits.tooManyStreamsText = Self.tooManyStreams
@@ -58,7 +61,7 @@ package final class ProviderConnection {
         }
         while let event = engine.nextEvent() {
             guard case .request(let message, _) = event else { continue }
-            service.handle(message, of: self, now: now)
+            if !hasLeft { service.handle(message, of: self, now: now) }
             engine.recycle(message)
         }
     }
@@ -93,6 +96,15 @@ package final class ProviderConnection {
     package func announceShutdown() {
         isShuttingDown = true
         engine.announceShutdown()
+        service.markDirty(self)
+    }
+
+    /// Refuses the connection as a whole: no request was looked at. GOAWAY with the reason, then one without, as the real
+    /// service does when the client's certificate is for the other environment.
+    func leaveWithoutAnswer(_ reason: APNsReason) {
+        hasLeft = true
+        engine.goAway(code: 0, data: ProviderAnswer.body(reason, timestamp: nil), lastStream: 0)
+        engine.goAway(code: 0, data: [], lastStream: 0)
         service.markDirty(self)
     }
 

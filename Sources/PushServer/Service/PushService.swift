@@ -44,18 +44,31 @@ package final class PushService {
 
     // MARK: Connections
 
-    /// `hasProtocol`: ALPN has chosen HTTP/2. Without it the connection says nothing before the client's first bytes.
-    package func openProvider(serverName: String?, hasProtocol: Bool = true) throws(HTTP2Error) -> ProviderConnection {
-        try ProviderConnection(
-            service: self, environment: environment(named: serverName), hasProtocol: hasProtocol, pool: pool)
+    /// `certificate` is what the client showed in its handshake, DER; `nil` when it showed none. `hasProtocol`: ALPN
+    /// has chosen HTTP/2; without it the connection says nothing before the client's first bytes.
+    package func openProvider(
+        serverName: String?, certificate: [UInt8]? = nil, hasProtocol: Bool = true, now: Moment
+    ) throws(HTTP2Error) -> ProviderConnection {
+        let session = ProviderSession(
+            environment: environment(named: serverName), certificate: presented(certificate, now: now))
+        return try ProviderConnection(service: self, session: session, hasProtocol: hasProtocol, pool: pool)
+    }
+
+    private func presented(_ der: [UInt8]?, now: Moment) -> PresentedCertificate {
+        guard let der else { return .none }
+        guard let authority = setup.authority,
+            let certificate = ProviderCertificate(der: der, authority: authority, now: now.unixMilliseconds)
+        else { return .bad }
+        return .good(certificate)
     }
 
     /// A connection to one of the ports on which channels are managed: the port names the environment.
     package func openManagement(
-        _ environment: PushEnvironment, hasProtocol: Bool = true
+        _ environment: PushEnvironment, certificate: [UInt8]? = nil, hasProtocol: Bool = true, now: Moment
     ) throws(HTTP2Error) -> ProviderConnection {
-        try ProviderConnection(
-            service: self, environment: environment, hasProtocol: hasProtocol, pool: pool,
+        let session = ProviderSession(environment: environment, certificate: presented(certificate, now: now))
+        return try ProviderConnection(
+            service: self, session: session, hasProtocol: hasProtocol, pool: pool,
             port: .management(environment))
     }
 
@@ -109,6 +122,10 @@ package final class PushService {
             answer = self.answer(record, connection, stream: message.streamID, failure: failure)
             if failure.reason != .serviceUnavailable { store.add(record, payload: body.span) }
             perform(now: now)
+            if failure.reason == .badCertificateEnvironment {
+                connection.leaveWithoutAnswer(failure.reason)
+                return
+            }
         }
         answers.append(answer)
     }

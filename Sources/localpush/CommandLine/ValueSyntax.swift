@@ -86,6 +86,39 @@ extension ValueSyntax<Assignment> {
     }
 }
 
+extension ValueSyntax<String> {
+    /// A bundle id: letters, digits, hyphens, underscores and periods.
+    static var bundleID: ValueSyntax {
+        ValueSyntax(placeholder: "BUNDLE", expectation: "a bundle id such as com.example.app", completion: .nothing) {
+            TopicList.isName($0[...]) ? $0 : nil
+        }
+    }
+}
+
+extension ValueSyntax<[String]> {
+    /// Topics with commas between them.
+    static var topics: ValueSyntax {
+        ValueSyntax(
+            placeholder: "TOPIC,…",
+            expectation: "topics with commas between them, such as com.example.app,com.example.app.voip",
+            completion: .nothing
+        ) { text in
+            let names = text.split(separator: ",", omittingEmptySubsequences: false)
+            return names.allSatisfy(TopicList.isName) ? names.map(String.init) : nil
+        }
+    }
+}
+
+private enum TopicList {
+    static func isName(_ text: Substring) -> Bool {
+        (1...255).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                    || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F
+            }
+    }
+}
+
 extension ValueSyntax<Int> {
     static func integer(_ placeholder: String, _ range: ClosedRange<Int>) -> ValueSyntax {
         ValueSyntax(

@@ -31,7 +31,7 @@ import Testing
                 bench.channelCall("GET", [":path": "/1/apps/\(CaseBench.topic)/all-channels"]), body: [])
             #expect(list.status == 200)
             #expect(list.body == #"{"channels":["\#(id)","\#(second)"]}"#)
-            #expect(try #require(list["apns-request-id"]).count == 36)
+            #expect(list["apns-request-id"]?.count == 36)
         }
     }
 
@@ -164,7 +164,8 @@ import Testing
 
     @Test func aHeaderSentTwiceIsRefused() async throws {
         try await CaseBench.run { bench in
-            let fields = try bench.channelCall("POST") + [("apns-request-id", Self.uuid), ("apns-request-id", Self.uuid)]
+            let fields =
+                try bench.channelCall("POST") + [("apns-request-id", Self.uuid), ("apns-request-id", Self.uuid)]
             let answer = try bench.manager().request(fields, body: CaseBench.newChannel())
             #expect(answer.status == 400 && answer.reason == "DuplicateHeaders")
         }

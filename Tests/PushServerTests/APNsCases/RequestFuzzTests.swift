@@ -69,7 +69,7 @@ private struct RequestFuzz {
         table = Self.table(tokens: tokens, bearers: bearers)
         service.perform(now: now)
         client = try HTTP2ClientEngine()
-        connection = try service.openProvider(serverName: nil)
+        connection = try service.openProvider(serverName: nil, now: now)
     }
 
     mutating func run(requests: Int) throws {
@@ -115,7 +115,7 @@ private struct RequestFuzz {
         unanswered += open.count
         open = []
         client = try HTTP2ClientEngine()
-        connection = try service.openProvider(serverName: nil)
+        connection = try service.openProvider(serverName: nil, now: now)
     }
 
     private mutating func note(_ event: HTTP2ClientEngine.Event) {
