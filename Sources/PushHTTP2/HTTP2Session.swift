@@ -30,6 +30,11 @@ final class HTTP2Session {
 
     @exclusivity(unchecked) private var signals: [Signal] = []
     @exclusivity(unchecked) private var signalsTaken = 0
+    /// SETTINGS of ours that the peer has not acknowledged yet.
+    @exclusivity(unchecked) private(set) var settingsWaiting = 0
+    /// What a GOAWAY says when the peer opens more streams than it may; nil leaves the words to nghttp2.
+    @exclusivity(unchecked) var tooManyStreamsText: [UInt8]?
+    @exclusivity(unchecked) private var hasTooManyStreams = false
     /// Records of the open streams; each knows its place, so that leaving costs nothing.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
     /// The message whose header block is being read; nil when its fields are not wanted (trailers).
@@ -58,6 +63,9 @@ final class HTTP2Session {
 
     func receive(_ bytes: Span<UInt8>) throws(HTTP2Error) {
         let consumed = bytes.withUnsafeBufferPointer { nghttp2_session_mem_recv(session, $0.baseAddress, $0.count) }
+        if hasTooManyStreams {
+            throw HTTP2Error(code: HTTP2Error.tooManyStreams, reason: "the peer opened more streams than it may")
+        }
         if consumed < 0 { throw HTTP2Error(nghttp2: Int32(consumed)) }
         if nghttp2_session_get_outbound_queue_size(session) > framesMax {
             throw HTTP2Error(code: HTTP2Error.peerDoesNotRead, reason: "the peer sends and does not read our answers")
@@ -99,6 +107,7 @@ final class HTTP2Session {
     func submitSettings(_ settings: [(nghttp2_settings_id, UInt32)]) {
         let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
         must(nghttp2_submit_settings(session, 0, entries, entries.count))
+        settingsWaiting += 1
     }
 
     /// Submits a request; the stream's number, or nil when this connection has no numbers left.
@@ -140,6 +149,9 @@ final class HTTP2Session {
         let last = lastStream ?? nghttp2_session_get_last_proc_stream_id(session)
         must(nghttp2_submit_goaway(session, 0, last, code, data, data.count))
     }
+
+    /// Tells the peer to open no new streams, and still takes those that are on their way.
+    func announceShutdown() { must(nghttp2_submit_shutdown_notice(session)) }
 
     func ping() { must(nghttp2_submit_ping(session, 0, nil)) }
 
@@ -267,7 +279,11 @@ extension HTTP2Session {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
             if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { messageEnded(header.stream_id) }
         case NGHTTP2_SETTINGS.rawValue:
-            if role == .client && header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 { signals.append(.settings) }
+            if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 {
+                settingsWaiting -= 1
+            } else if role == .client {
+                signals.append(.settings)
+            }
         case NGHTTP2_PING.rawValue:
             if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { signals.append(.pingAcknowledged) }
         case NGHTTP2_GOAWAY.rawValue:
@@ -278,6 +294,19 @@ extension HTTP2Session {
         default: break
         }
         return 0
+    }
+
+    /// A frame that nghttp2 will not take, before it says so itself: the one it cannot word as we want is a stream too
+    /// many. Failing here leaves the GOAWAY to us.
+    func refused(_ frame: UnsafePointer<nghttp2_frame>, _ code: Int32) -> Int32 {
+        let header = frame.pointee.hd
+        guard let text = tooManyStreamsText, code == NGHTTP2_ERR_PROTO.rawValue,
+            header.type == NGHTTP2_HEADERS.rawValue, header.stream_id & 1 == 1,
+            open.count >= Int(nghttp2_session_get_local_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+        else { return 0 }
+        hasTooManyStreams = true
+        goAway(code: HTTP2ErrorCode.refusedStream, data: text, lastStream: nil)
+        return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
     }
 
     private func messageEnded(_ id: Int32) {

@@ -35,6 +35,7 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
     case tooManyProviderTokenUpdates
     /// Another spelling of `badEnvironmentKeyIDInToken` that the real service was seen to send.
     case badEnvironmentKeyInToken
+    case tooManyRequests = 70
     // Of broadcasts and channels. The journal stores these numbers: those of one area stand together, with room.
     case featureNotEnabled = 80
     case missingChannelID
@@ -66,6 +67,7 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         case .payloadTooLarge: 413
         case .tooManyProviderTokenUpdates: 429
         case .serviceUnavailable, .shutdown: 503
+        case .tooManyRequests: 429
         }
     }
 
@@ -102,6 +104,7 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         case .payloadTooLarge: "PayloadTooLarge"
         case .serviceUnavailable: "ServiceUnavailable"
         case .shutdown: "Shutdown"
+        case .tooManyRequests: "TooManyRequests"
         case .featureNotEnabled: "FeatureNotEnabled"
         case .missingChannelID: "MissingChannelId"
         case .badChannelID: "BadChannelId"
@@ -120,7 +123,8 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         switch self {
         case .badCollapseID: "the apns-collapse-id is longer than 64 bytes"
         case .badDeviceToken: "the device token is malformed, unknown here, or belongs to the other environment"
-        case .badExpirationDate: "apns-expiration is not a whole number of UNIX seconds, or not 0 for a channel that stores nothing"
+        case .badExpirationDate:
+            "apns-expiration is not a whole number of UNIX seconds, or not 0 for a channel that stores nothing"
         case .badMessageID: "apns-id is not a UUID of the form 8-4-4-4-12"
         case .badPriority: "apns-priority is not 10, 5 or 1, or a background push asked for 10"
         case .badTopic: "apns-topic is not a valid topic"
@@ -152,6 +156,7 @@ package enum APNsReason: UInt8, Sendable, CaseIterable {
         case .payloadTooLarge: "the body is larger than 4096 bytes (5120 for voip and broadcasts)"
         case .serviceUnavailable: "the server could not store the push (is the disk full?)"
         case .shutdown: "the server is shutting down"
+        case .tooManyRequests: "more pushes came for this device token than delivery.requestsPerToken allows"
         case .featureNotEnabled: "broadcasts are switched off for the app"
         case .missingChannelID: "apns-channel-id is missing"
         case .badChannelID: "apns-channel-id is not base64, or too long"

@@ -30,7 +30,8 @@ struct BroadcastView {
         var found: [Delivery] = []
         for event in push.events where event.device != 0 {
             let index =
-                found.firstIndex { $0.device == event.device } ?? {
+                found.firstIndex { $0.device == event.device }
+                ?? {
                     let name = core.registry.device(event.device).map { "\($0.name) (\($0.label))" }
                     found.append(
                         Delivery(device: event.device, name: name ?? "a device that is gone", last: event))

@@ -75,7 +75,7 @@ extension ControlService {
 
     private func milestone(_ query: ControlQuery) throws(ControlError) -> Milestone? {
         guard let text = query.text("state") else { return nil }
-        let known = Milestone.allCases.filter { Milestone.way.contains($0) || $0.isFailure }
+        let known = Milestone.allCases.filter { Milestone.way.contains($0) || $0 == .held || $0.isFailure }
         guard let milestone = Milestone(text: text), known.contains(milestone) else {
             throw .badField("state", "must be one of \(known.map(\.text).joined(separator: ", "))")
         }

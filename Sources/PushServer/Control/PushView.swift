@@ -80,6 +80,9 @@ struct PushView {
         case .sent:
             let attempts = push.events.count { $0.milestone == .sent }
             return "Sent to \(device) \(attempts == 1 ? "once" : "\(attempts) times") and not acknowledged yet."
+        case .held where registration?.device.isOnline == true:
+            let cause = push.events.last { $0.milestone == .held }.flatMap { HoldCause(rawValue: $0.detail) }
+            return "Held back from \(device): \(cause?.explanation ?? "no cause was kept")."
         default:
             return waitingSentence(device)
         }
@@ -99,7 +102,8 @@ struct PushView {
     func json(parser: JSONParser) -> JSONValue {
         let record = push.record
         var members: [JSONMember] = [
-            JSONMember("id", .string(id)), JSONMember("seq", .int(record.sequence)), JSONMember("channel", broadcast == nil ? "apns" : "broadcast"),
+            JSONMember("id", .string(id)), JSONMember("seq", .int(record.sequence)),
+            JSONMember("channel", broadcast == nil ? "apns" : "broadcast"),
         ]
         func add(_ name: String, _ text: String?) {
             if let text { members.append(JSONMember(name, .string(text))) }
@@ -152,6 +156,7 @@ struct PushView {
         case .sent: event.detail > 1 ? "attempt \(event.detail)" : nil
         case .replaced: "by \(replacements[event.detail] ?? "")"
         case .dropped: DropCause(rawValue: event.detail)?.explanation
+        case .held: HoldCause(rawValue: event.detail)?.explanation
         default: nil
         }
     }

@@ -2,7 +2,10 @@ package import PushCore
 
 extension ServerCore {
     /// Puts a push into its mailbox, or straight onto the wire when the device listens and nothing is before it.
-    func route(_ entry: MailboxEntry, to registration: Registration, topic: Topic, now: Moment) {
+    /// `mailbox` is the topic's own unless told otherwise.
+    func route(
+        _ entry: MailboxEntry, to registration: Registration, topic: Topic, mailbox: Int? = nil, now: Moment
+    ) {
         let device = registration.device
         guard device.notificationsEnabled else {
             journal(
@@ -16,7 +19,7 @@ extension ServerCore {
         }
         let session = device.session
         let canDeliver = session?.listens(to: topic) ?? false
-        let index = registration.mailboxIndex(for: topic)
+        let index = mailbox ?? registration.mailboxIndex(for: topic)
         registration.withMailbox(index) {
             $0.admit(entry, canDeliver: canDeliver, rule: rule(of: registration.app), departures: &departures)
         }
@@ -96,6 +99,7 @@ extension ServerCore {
 
     /// Throws away what waits for a registration, with the reason.
     func dropAll(of registration: Registration, cause: DropCause, now: Moment) {
+        dropThrottled(of: registration, cause: cause, now: now)
         for index in registration.mailboxes.indices {
             for sequence in registration.withMailbox(index, { $0.removeAll() }) {
                 registration.device.session?.forget(sequence)
@@ -107,12 +111,13 @@ extension ServerCore {
     /// The latest time at which `timePassed` must be called again, in unix milliseconds and monotonic milliseconds;
     /// `Int64.max` when nothing waits.
     package var wakeTimes: (unix: Int64, monotonic: Int64) {
-        (expiryCheckAt, sessions.isEmpty ? .max : sessionCheckAt)
+        (expiryCheckAt, min(holdCheckAt, sessions.isEmpty ? .max : sessionCheckAt))
     }
 
     /// Does what is due: expires stored pushes, sends unacknowledged ones again, ends silent connections.
     package func timePassed(now: Moment) {
         if now.unixMilliseconds >= expiryCheckAt { expireStored(now: now) }
+        if now.monotonicMilliseconds >= holdCheckAt { releaseDue(now: now) }
         guard !sessions.isEmpty, now.monotonicMilliseconds >= sessionCheckAt else { return }
         sessionCheckAt = now.monotonicMilliseconds + 1000
         for session in sessions.values.sorted(by: { $0.connection < $1.connection })
@@ -132,6 +137,7 @@ extension ServerCore {
                 journalDepartures(of: registration, now: now)
                 if earliest > now.unixMilliseconds { expiryCheckAt = min(expiryCheckAt, earliest) }
             }
+            expireThrottled(of: registration, now: now)
         }
         expireChannels(now: now)
     }

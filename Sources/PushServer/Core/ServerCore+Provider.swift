@@ -46,6 +46,14 @@ extension ServerCore {
         let entry = MailboxEntry(
             sequence: sequence, expiresAt: expiresAt, isStorable: isStorable,
             priority: acceptance.notification.priority)
+        if acceptance.registration.unregisteredAt != nil {
+            acceptance.registration.graceSends += 1
+            journal(
+                .dropped, push: sequence, device: acceptance.registration.device,
+                detail: DropCause.unregistered.rawValue, now: now)
+            return (sequence, entry)
+        }
+        if settings.delivery.holdsAnything && holdBack(entry, acceptance, now: now) { return (sequence, entry) }
         route(entry, to: acceptance.registration, topic: acceptance.topic, now: now)
         return (sequence, entry)
     }
@@ -72,9 +80,25 @@ extension ServerCore {
             return .success(registerUnknown(token, topic, environment, now: now))
         }
         guard registration.device.environment == environment else { return .failure(.init(.badDeviceToken)) }
-        if let at = registration.unregisteredAt { return .failure(.init(.unregistered, timestamp: at)) }
+        if let at = registration.unregisteredAt, !isInGrace(registration, since: at, now: now) {
+            return .failure(.init(.unregistered, timestamp: at))
+        }
         if let at = registration.expiredAt { return .failure(.init(.expiredToken, timestamp: at)) }
         guard registration.app === topic.app else { return .failure(.init(.deviceTokenNotForTopic)) }
+        let most = settings.delivery.requestsPerToken
+        if most > 0 {
+            let interval = settings.delivery.requestsIntervalMilliseconds
+            guard registration.requests.take(most, per: interval, now: now.monotonicMilliseconds) else {
+                return .failure(.init(.tooManyRequests))
+            }
+        }
         return .success(registration)
+    }
+
+    /// APNs learns late that an app is gone: for a while pushes to it are accepted and lost.
+    private func isInGrace(_ registration: Registration, since at: Int64, now: Moment) -> Bool {
+        let delivery = settings.delivery
+        return registration.graceSends < delivery.unregisteredGraceSends
+            || now.unixMilliseconds - at < delivery.unregisteredGraceMilliseconds
     }
 }

@@ -118,6 +118,7 @@ extension ServerCore {
     package func setRegistered(_ registration: Registration, _ isRegistered: Bool, now: Moment) {
         guard (registration.unregisteredAt == nil) != isRegistered else { return }
         registration.unregisteredAt = isRegistered ? nil : now.unixMilliseconds
+        registration.graceSends = 0
         if !isRegistered { dropAll(of: registration, cause: .unregistered, now: now) }
         outputs.append(.save(.registration(registration)))
         journal(isRegistered ? .registered : .unregistered, device: registration.device, now: now)
@@ -138,7 +139,11 @@ extension ServerCore {
         device.isSwitchedOn = isOnline
         outputs.append(.save(.device(device)))
         journal(isOnline ? .connected : .disconnected, device: device, now: now)
-        if isOnline { drainVirtually(device, now: now) }
+        if isOnline {
+            drainVirtually(device, now: now)
+        } else {
+            keepUnsent(of: device, now: now)
+        }
     }
 
     package func setNotificationsEnabled(_ device: Device, _ isEnabled: Bool) {

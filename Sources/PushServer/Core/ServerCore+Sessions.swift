@@ -117,6 +117,12 @@ extension ServerCore {
         guard let device = session.device, device.session === session else { return }
         device.session = nil
         abandonBroadcasts(of: session, now: now)
+        keepUnsent(of: device, now: now)
+        journal(.disconnected, device: device, now: now)
+    }
+
+    /// A device went away: what waits for it is kept under the storage rule.
+    func keepUnsent(of device: Device, now: Moment) {
         for registration in device.registrations {
             for index in registration.mailboxes.indices {
                 let earliest = registration.withMailbox(index) {
@@ -127,7 +133,6 @@ extension ServerCore {
                 expiryCheckAt = min(expiryCheckAt, earliest)
             }
         }
-        journal(.disconnected, device: device, now: now)
     }
 
     /// Who is there: by proof, or by word. `nil` refuses.

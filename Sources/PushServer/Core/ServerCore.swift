@@ -5,8 +5,8 @@ import PushJSON
 /// Decides everything and does nothing: inputs with the time as an argument in, `outputs` out.
 ///
 /// Same inputs, same times, same outputs. Bound to the loop. Its files: `+Provider` judges requests,
-/// `+Authentication` who sends them and which topics are theirs, `+Delivery` moves pushes to devices, `+Sessions` speaks
-/// to device connections, `+Registry` makes and changes apps and devices, `+Broadcast` judges and carries out
+/// `+Authentication` who sends them and which topics are theirs, `+Delivery` moves pushes to devices, `+Holding` keeps
+/// some back, `+Sessions` speaks to device connections, `+Registry` makes and changes apps and devices, `+Broadcast` judges and carries out
 /// broadcasts and channel calls, `+Subscriptions` moves broadcasts to devices.
 package final class ServerCore {
     package let settings: RuleSettings
@@ -28,6 +28,11 @@ package final class ServerCore {
     var lastRegistrationID: Int64 = 0
     /// No stored push expires before this, in unix milliseconds.
     var expiryCheckAt = Int64.max
+    /// No push that is kept back is due before this, in monotonic milliseconds.
+    var holdCheckAt = Int64.max
+    /// Devices for which pushes are kept back, and apps on devices for which a background push is.
+    var holding: [Int64: Device] = [:]
+    var throttling: [Int64: Registration] = [:]
     /// Sessions are looked at for silence once a second.
     var sessionCheckAt = Int64.max
 

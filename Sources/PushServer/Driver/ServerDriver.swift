@@ -23,6 +23,7 @@ package final class ServerDriver {
     private var control: ControlService?
     private var wakeTimer: Timer?
     private var sweepTimer: Timer?
+    private var graceTimer: Timer?
     private var goodbyeTimer: Timer?
     private var isStopping = false
     private var sequenceAtLastSweep: Int64 = 0
@@ -76,7 +77,17 @@ package final class ServerDriver {
         log("stopping")
         listeners.forEach { $0.close() }
         control?.endWaits()
-        for connection in connections.values { connection.sayGoodbye(.shutdown) }
+        let grace = service.setup.rules.connection.shutdownGraceMilliseconds
+        var mustWait = false
+        for connection in Array(connections.values) where grace == 0 || connection.announceShutdown() {
+            if grace == 0 { connection.sayGoodbye(.shutdown) } else { mustWait = true }
+        }
+        if mustWait {
+            graceTimer = Timer(loop: loop) { [unowned self] in
+                for connection in Array(connections.values) { connection.sayGoodbye(.shutdown) }
+            }
+            graceTimer?.schedule(after: .milliseconds(grace))
+        }
         service.endAllCouriers()
         goodbyeTimer = Timer(loop: loop) { [unowned self] in finishStop() }
         goodbyeTimer?.schedule(after: DriverLimits.goodbyeMax)
@@ -115,11 +126,12 @@ package final class ServerDriver {
     /// Once a second: ends handshakes that hang and providers that idle, and lets old history go while all is quiet.
     private func sweep() {
         let now = loop.now
+        let idleMax = Duration.milliseconds(service.setup.rules.connection.idleMilliseconds)
         for connection in Array(connections.values) {
             let silence = now - connection.lastHeard
             if connection.isOpening && silence > DriverLimits.handshakeMax {
                 connection.end()
-            } else if connection.surface != .courier && silence > DriverLimits.providerIdleMax {
+            } else if connection.surface != .courier && idleMax > .zero && silence > idleMax {
                 connection.sayGoodbye(.idleTimeout)
             }
         }

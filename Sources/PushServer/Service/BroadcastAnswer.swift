@@ -32,12 +32,14 @@ struct BroadcastAnswer {
         fields.removeAll()
         switch isStored ? outcome : .failure(.init(.serviceUnavailable)) {
         case .failure(let failure):
+            connection.noteAnswer(failure.reason)
             fields.append(name: ":status", decimal: failure.reason.status)
             fields.append("apns-request-id", id.text.span, isRemembered: false)
             fields.append("content-type", "application/json")
             connection.engine.respond(
                 to: stream, fields: fields, body: ProviderAnswer.body(failure.reason, timestamp: nil))
         case .success(let success):
+            connection.noteAnswer(nil)
             fields.append(name: ":status", decimal: success.status)
             fields.append("apns-request-id", id.text.span, isRemembered: false)
             switch success {

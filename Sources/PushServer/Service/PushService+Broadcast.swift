@@ -9,8 +9,8 @@ extension PushService {
         _ message: HTTP2Message, _ request: APNsRequest, of connection: ProviderConnection, now: Moment
     ) {
         let verdict: Result<BroadcastCall, APNsReason.Failure> =
-            isStoreFailing
-            ? .failure(.init(.serviceUnavailable))
+            isStoreFailing || connection.isShuttingDown
+            ? .failure(.init(isStoreFailing ? .serviceUnavailable : .shutdown))
             : core.judgeBroadcast(
                 request, body: message.body, port: connection.port, session: &connection.session, now: now)
         let given = (try? BroadcastRules.requestID(request).get()) ?? nil

@@ -44,13 +44,14 @@ package final class PushService {
 
     // MARK: Connections
 
-    /// `certificate` is what the client showed in its handshake, DER; `nil` when it showed none.
+    /// `certificate` is what the client showed in its handshake, DER; `nil` when it showed none. `hasProtocol`: ALPN
+    /// has chosen HTTP/2; without it the connection says nothing before the client's first bytes.
     package func openProvider(
-        serverName: String?, certificate: [UInt8]? = nil, now: Moment
+        serverName: String?, certificate: [UInt8]? = nil, hasProtocol: Bool = true, now: Moment
     ) throws(HTTP2Error) -> ProviderConnection {
         let session = ProviderSession(
             environment: environment(named: serverName), certificate: presented(certificate, now: now))
-        return try ProviderConnection(service: self, session: session, pool: pool)
+        return try ProviderConnection(service: self, session: session, hasProtocol: hasProtocol, pool: pool)
     }
 
     private func presented(_ der: [UInt8]?, now: Moment) -> PresentedCertificate {
@@ -63,10 +64,12 @@ package final class PushService {
 
     /// A connection to one of the ports on which channels are managed: the port names the environment.
     package func openManagement(
-        _ environment: PushEnvironment, certificate: [UInt8]? = nil, now: Moment
+        _ environment: PushEnvironment, certificate: [UInt8]? = nil, hasProtocol: Bool = true, now: Moment
     ) throws(HTTP2Error) -> ProviderConnection {
         let session = ProviderSession(environment: environment, certificate: presented(certificate, now: now))
-        return try ProviderConnection(service: self, session: session, pool: pool, port: .management(environment))
+        return try ProviderConnection(
+            service: self, session: session, hasProtocol: hasProtocol, pool: pool,
+            port: .management(environment))
     }
 
     package func openCourier(serverName: String?, now: Moment) -> CourierConnection {
@@ -103,8 +106,8 @@ package final class PushService {
         }
         let body = message.body
         let verdict: Result<Acceptance, APNsReason.Failure> =
-            isStoreFailing
-            ? .failure(.init(.serviceUnavailable))
+            isStoreFailing || connection.isShuttingDown
+            ? .failure(.init(isStoreFailing ? .serviceUnavailable : .shutdown))
             : core.judge(
                 request, session: &connection.session, isJSON: { parser.isValid(body.span) }, now: now)
         let answer: ProviderAnswer
@@ -235,6 +238,7 @@ package final class PushService {
         broadcastAnswers.removeAll()
         for connection in dirtyProviders {
             connection.isDirty = false
+            connection.announceStreams()
             connection.transport?.hasOutput()
         }
         dirtyProviders.removeAll(keepingCapacity: true)

@@ -38,7 +38,8 @@ package struct BroadcastSettings: Sendable {
             "A broadcast must name its expiration and priority; off takes defaults."),
         RuleSetting(
             "broadcast.refuseStart", .flag(\.broadcast.refusesStart),
-            "Refuse a broadcast that would start a Live Activity with BadRequestPayload; off leaves that to the device."),
+            "Refuse a broadcast that would start a Live Activity with BadRequestPayload; off leaves that to the device."
+        ),
         RuleSetting(
             "broadcast.uniqueID", .flag(\.broadcast.givesUniqueID),
             "Answer broadcasts in the sandbox with apns-unique-id, as pushes are."),
