@@ -144,9 +144,8 @@ import Testing
             #expect(try bench.inbox(listener) == [push])
             #expect(try bench.inbox(other).isEmpty)
             let view = try bench.view(push)
-            #expect(view["deliveries"]?.arrayValue?.count == 2)
-            #expect(view[path: "deliveries.0.state"]?.stringValue == "acknowledged")
-            #expect(view[path: "deliveries.1.state"]?.stringValue == "dropped")
+            let states = view["deliveries"]?.arrayValue?.map { $0["state"]?.stringValue }
+            #expect(states == ["acknowledged", "dropped"])
             #expect(try bench.sentence(push).contains("to 2 devices: 1 acknowledged, 1 dropped."))
 
             try bench.change(away, #"{"online":true}"#)
