@@ -1,5 +1,6 @@
 /* These headers bring the C library's along, and whichever module the compiler meets first owns a name such as
    SOCK_NONBLOCK: a file that uses the C library beside libevent imports both modules, or finds it only sometimes. */
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
@@ -19,6 +20,9 @@ static inline int push_sock_loop(void) { return SOCK_STREAM | SOCK_NONBLOCK | SO
 /* Swift's Glibc has no eventfd and sees accept4 without its address types. */
 static inline int push_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 static inline int push_accept(int fd) { return accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+
+/* Swift's Glibc leaves malloc.h out. */
+static inline int push_malloc_trim(void) { return malloc_trim(0); }
 
 /* The module of OpenSSL is not imported here: two modules that both hold its headers would give Swift two of
    each type. This is all that a TLS bufferevent needs, declared as OpenSSL 3 declares it. */

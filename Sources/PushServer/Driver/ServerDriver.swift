@@ -23,6 +23,7 @@ package final class ServerDriver {
     private var control: ControlService?
     private var wakeTimer: Timer?
     private var sweepTimer: Timer?
+    private var freedMemory = FreedMemory(endedMin: DriverLimits.endedBeforeTrimMin)
     private var goodbyeTimer: Timer?
     private var isStopping = false
     private var sequenceAtLastSweep: Int64 = 0
@@ -112,7 +113,7 @@ package final class ServerDriver {
         }
     }
 
-    /// Once a second: ends handshakes that hang and providers that idle, and lets old history go while all is quiet.
+    /// Once a second: ends handshakes that hang and providers that idle, and lets old history and memory go while all is quiet.
     private func sweep() {
         let now = loop.now
         for connection in Array(connections.values) {
@@ -124,6 +125,7 @@ package final class ServerDriver {
             }
         }
         trimWhenQuiet()
+        freedMemory.giveBackWhenQuiet()
         sweepTimer?.schedule(after: .seconds(1))
     }
 
@@ -211,6 +213,7 @@ package final class ServerDriver {
 
     func remove(_ connection: SurfaceConnection) {
         connections[ObjectIdentifier(connection)] = nil
+        freedMemory.noteEnd()
         if isStopping && connections.isEmpty { goodbyeTimer?.schedule(after: .zero) }
     }
 }

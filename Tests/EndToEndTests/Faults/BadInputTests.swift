@@ -44,7 +44,7 @@ import Testing
         try provider.send(1..<2)
         #expect(provider.accepted == [1])
         provider.client.close()
-        #expect(server.waitForDescriptors(atMost: descriptors), "\(server.descriptorCount) of \(descriptors)")
+        #expect(server.waitForDescriptors(atMost: descriptors), "\(server.descriptorNames), before \(descriptors)")
         let growth = server.residentBytes - memoryBefore
         #expect(growth < growthMax, "grew by \(growth) bytes")
     }

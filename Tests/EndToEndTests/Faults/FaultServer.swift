@@ -105,10 +105,15 @@ final class FaultServer {
 
     // MARK: Health
 
-    /// Open files of the process.
-    var descriptorCount: Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count) ?? -1
+    /// Open files of the process, without those that SQLite makes when it needs one to roll a statement back.
+    var descriptorNames: [String] {
+        let directory = "/proc/\(processID)/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.map { (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\($0)")) ?? "?" }
+            .filter { !$0.contains("etilqs_") }.sorted()
     }
+
+    var descriptorCount: Int { descriptorNames.count }
 
     var residentBytes: Int {
         let status = (try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)) ?? ""
