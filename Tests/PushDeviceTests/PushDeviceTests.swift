@@ -230,7 +230,8 @@ final class RemoteCourier: Sendable {
             try await device.token(for: exampleTopic, timeout: .milliseconds(10))
         }
         #expect(error?.kind == .timedOut)
-        #expect(error?.detail.contains("connectionFailed") == true)
+        // Nobody listens there any more, or by now somebody else does: what counts is that a reason is told.
+        #expect(error?.detail.contains("; last: ") == true)
         await device.stop()
     }
 

@@ -42,7 +42,7 @@ import Testing
     @Test func anUnknownTokenMakesAVirtualDeviceAndItsApp() async throws {
         try await ControlBench.run({ $0.registersUnknownTokens = true }) { bench in
             let token = String(repeating: "0a", count: 32)
-            let wait = try await bench.begin("wait?token=\(token)&timeout=1m")
+            let wait = try await bench.begin("wait?token=\(token)&timeout=10m")
             let id = try await bench.accepted(token, "first") { $0.topic = "com.example.new" }
             #expect(try await wait.value.body["deliveries"]?[0]?["id"] == .string(id))
             _ = try await bench.accepted(token, "second") { $0.topic = "com.example.new" }
