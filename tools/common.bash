@@ -54,7 +54,7 @@ stop_process() {
 
 # start_server BINARY FOLDER [ARGUMENT…]: a server on free ports with its data, log and ready file in FOLDER.
 # Sets server_pid and ready (the ready line). Fails with the server's own words when it does not come up.
-readonly free_ports=(--apns-port 0 --courier-port 0 --http-port 0 --https-port 0)
+readonly free_ports=(--apns-port 0 --broadcast-ports "0,0" --courier-port 0 --http-port 0 --https-port 0)
 server_pid=
 ready=
 start_server() {

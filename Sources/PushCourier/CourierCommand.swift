@@ -18,6 +18,10 @@ package enum CourierCommand {
     package static let tokenResponse: UInt8 = 0x12
     package static let activeInterval: UInt8 = 0x13
     package static let activeState: UInt8 = 0x14
+    /// Device to server: broadcast channels to join and to leave; by default the answer has the same command.
+    package static let subscription: UInt8 = 0x1D
+    /// The answer's other number.
+    package static let subscriptionResponse: UInt8 = 0x20
 }
 
 /// What the item ids mean, command by command: the same number says different things in different frames.
@@ -69,6 +73,8 @@ package enum CourierItemID {
         package static let timestamp: UInt8 = 6
         package static let storageFlags: UInt8 = 7
         package static let priority: UInt8 = 13
+        /// The channel of a broadcast, as a protobuf message.
+        package static let broadcastChannel: UInt8 = 29
         // Our own additions start at 0xE0; other clients skip items that they do not know.
         package static let pushID: UInt8 = 0xE0
         package static let channel: UInt8 = 0xE1
@@ -103,6 +109,15 @@ package enum CourierItemID {
         package static let token: UInt8 = 2
         package static let topicHash: UInt8 = 3
         package static let appID: UInt8 = 4
+    }
+
+    package enum Subscription {
+        package static let index: UInt8 = 1
+        /// Only in the request: the changes, as a protobuf message.
+        package static let body: UInt8 = 2
+        package static let token: UInt8 = 3
+        /// Only in the answer.
+        package static let status: UInt8 = 4
     }
 
     package enum ActiveInterval {

@@ -12,6 +12,8 @@ package enum CourierError: Error, Equatable, Sendable {
     case wrongWidth(command: UInt8, item: UInt8, bytes: Int)
     /// A text is not UTF-8.
     case invalidText(command: UInt8, item: UInt8)
+    /// A message inside an item cannot be read, or holds more than is taken.
+    case malformedItem(command: UInt8, item: UInt8)
 }
 
 extension CourierError: CustomStringConvertible {
@@ -29,6 +31,8 @@ extension CourierError: CustomStringConvertible {
             "item \(item) of courier frame \(command) is \(bytes) bytes wide"
         case .invalidText(let command, let item):
             "item \(item) of courier frame \(command) is not UTF-8"
+        case .malformedItem(let command, let item):
+            "item \(item) of courier frame \(command) cannot be read"
         }
     }
 }

@@ -26,6 +26,8 @@ package struct CourierNotification: CourierMessage {
     package var storageFlags: StorageFlags?
     /// 10, 5 or 1, as the provider gave it.
     package var priority: UInt8?
+    /// The channel a broadcast came through, and the time of this message in it.
+    package var broadcastChannel: CourierChannel?
 
     // Our own additions.
     /// 16 bytes: the id that the provider was told.
@@ -54,12 +56,23 @@ package struct CourierNotification: CourierMessage {
         timestampNanoseconds = try frame.optionalInteger(ID.timestamp)
         storageFlags = try frame.optionalInteger(ID.storageFlags).map(StorageFlags.init(rawValue:))
         priority = try frame.optionalInteger(ID.priority)
+        broadcastChannel = try Self.broadcastChannel(frame)
         pushID = frame.optional(ID.pushID)
         channel = try frame.optionalText(ID.channel)
         taskID = try frame.optionalText(ID.taskID)
         vendorMessageID = try frame.optionalText(ID.vendorMessageID)
         collapseID = try frame.optionalText(ID.collapseID)
         pushType = try frame.optionalText(ID.pushType)
+    }
+
+    private static func broadcastChannel(_ frame: CourierFrame) throws(CourierError) -> CourierChannel? {
+        let id = CourierItemID.Notification.broadcastChannel
+        guard let item = frame.item(id) else { return nil }
+        do throws(ProtobufError) {
+            return try CourierChannel(protobuf: item)
+        } catch {
+            throw .malformedItem(command: command, item: id)
+        }
     }
 
     package func write(into queue: inout ByteQueue) {
@@ -78,6 +91,7 @@ package struct CourierNotification: CourierMessage {
         writer.item(ID.timestamp, integer: timestampNanoseconds, in: &queue)
         writer.item(ID.storageFlags, integer: storageFlags?.rawValue, in: &queue)
         writer.item(ID.priority, integer: priority, in: &queue)
+        if let broadcastChannel { writer.item(ID.broadcastChannel, broadcastChannel.protobuf, in: &queue) }
         writer.item(ID.pushID, pushID, in: &queue)
         writer.item(ID.channel, channel, in: &queue)
         writer.item(ID.taskID, taskID, in: &queue)

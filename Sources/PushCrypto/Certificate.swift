@@ -49,15 +49,27 @@ package final class Certificate: @unchecked Sendable {
     package var fingerprint: [UInt8] { SHA256.digest(der) }
 
     /// The first common name of the subject.
-    package var commonName: String? {
+    package var commonName: String? { subjectText(NID_commonName) }
+
+    /// The first entry of this kind in the subject.
+    func subjectText(_ kind: Int32) -> String? {
         let subject = X509_get_subject_name(pointer)
-        let index = X509_NAME_get_index_by_NID(subject, NID_commonName, -1)
+        let index = X509_NAME_get_index_by_NID(subject, kind, -1)
         guard index >= 0 else { return nil }
         var text: UnsafeMutablePointer<UInt8>?
         let count = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index)))
         defer { CRYPTO_free(text, "", 0) }
         guard count >= 0, let text else { return nil }
         return String(decoding: UnsafeBufferPointer(start: text, count: Int(count)), as: UTF8.self)
+    }
+
+    /// The content of the first extension of this kind, named by its dotted number.
+    func extensionValue(_ oid: String) -> [UInt8]? {
+        guard let kind = OBJ_txt2obj(oid, 1) else { preconditionFailure("\(oid) is a dotted number") }
+        defer { ASN1_OBJECT_free(kind) }
+        let index = X509_get_ext_by_OBJ(pointer, kind, -1)
+        guard index >= 0, let value = X509_EXTENSION_get_data(X509_get_ext(pointer, index)) else { return nil }
+        return Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(ASN1_STRING_length(value))))
     }
 
     /// Unix seconds.

@@ -52,6 +52,31 @@ package enum CertificateMaker {
             ], issuer: nil, key: key.handle)
     }
 
+    /// A provider's certificate as Apple gives them out, signed by a local authority.
+    ///
+    /// - Parameter purpose: its bundle id becomes the subject's `UID`; it must have one.
+    package static func pushClient(
+        _ purpose: PushExtensions, key: ES256PrivateKey, issuer: Certificate, issuerKey: ES256PrivateKey,
+        serial: [UInt8], notBefore: Int64, notAfter: Int64
+    ) throws -> Certificate {
+        guard let bundle = purpose.bundle else {
+            throw CryptoError("make a push certificate", reason: "it names no bundle id")
+        }
+        let kind = purpose.isForVoIP ? "VoIP Services" : "Apple Push Services"
+        // A common name has at most 64 characters (RFC 5280, ub-common-name); the UID keeps all of it.
+        let draft = try Draft(String("\(kind): \(bundle)".prefix(64)), key.handle, serial, notBefore, notAfter)
+        try draft.nameUser(bundle)
+        for (oid, der) in purpose.encoded { try draft.extend(oid, der) }
+        return try draft.signed(
+            [
+                (NID_basic_constraints, "critical,CA:FALSE"),
+                (NID_key_usage, "critical,digitalSignature"),
+                (NID_ext_key_usage, "clientAuth"),
+                (NID_subject_key_identifier, "hash"),
+                (NID_authority_key_identifier, "keyid:always"),
+            ], issuer: issuer, key: issuerKey.handle)
+    }
+
     /// OpenSSL reads alternative names from one text with commas: nothing but a name may get in there.
     private static func alternativeName(_ name: String) throws -> String {
         let isClean = name.utf8.allSatisfy { byte in
@@ -102,6 +127,30 @@ private final class Draft {
     }
 
     deinit { X509_free(pointer) }
+
+    /// Puts `UID` into the subject, before the common name as Apple does.
+    func nameUser(_ text: String) throws {
+        let name = Array(text.utf8)
+        let subject = X509_get_subject_name(pointer)
+        guard X509_NAME_add_entry_by_NID(subject, NID_userId, MBSTRING_UTF8, name, Int32(name.count), 0, 0) == 1 else {
+            throw CryptoError.takeLast("make a certificate")
+        }
+    }
+
+    /// Adds an extension OpenSSL does not know.
+    func extend(_ oid: String, _ der: [UInt8]) throws {
+        let kind = OBJ_txt2obj(oid, 1)
+        let content = ASN1_OCTET_STRING_new()
+        defer {
+            ASN1_OBJECT_free(kind)
+            ASN1_OCTET_STRING_free(content)
+        }
+        guard kind != nil, ASN1_OCTET_STRING_set(content, der, Int32(der.count)) == 1,
+            let made = X509_EXTENSION_create_by_OBJ(nil, kind, 0, content)
+        else { throw CryptoError.takeLast("make a certificate extension") }
+        defer { X509_EXTENSION_free(made) }
+        guard X509_add_ext(pointer, made, -1) == 1 else { throw CryptoError.takeLast("make a certificate extension") }
+    }
 
     /// `issuer` nil: by itself.
     func signed(

@@ -10,6 +10,11 @@ public enum DeviceEvent: Sendable, Equatable {
     case token(topic: String, token: String)
     /// The server gives no token for this topic; it is asked again after the next reconnect.
     case tokenRefused(topic: String, status: Int)
+    /// The server has taken note of a subscription; its broadcasts come as messages. Comes again after every reconnect.
+    case subscribed(channel: String)
+    /// The server knows no such channel for this topic in its environment; it is asked again after the next reconnect.
+    /// Status 0: the device has `DeviceLimits.channelsMax` already and did not ask.
+    case subscriptionRefused(channel: String, status: Int)
     /// The app has left `DeviceLimits.unconsumedMax` messages unacknowledged; no more are taken until it catches up.
     case inboxFull
 }

@@ -28,6 +28,8 @@ public struct DeviceMessage: Sendable {
     /// The way it took, for pushes of other vendors.
     public let channel: String?
     public let taskID: String?
+    /// Id of the channel it was broadcast on, in base64; `nil` for a push to this device alone.
+    public let broadcastChannel: String?
 
     let sequence: Int64
     private let door: Inbox<DeviceDriver.Command>
@@ -46,6 +48,7 @@ public struct DeviceMessage: Sendable {
         pushType = message.pushType
         channel = message.channel
         taskID = message.taskID
+        broadcastChannel = message.broadcastChannel.map { Base64.encode($0) }
         self.sequence = sequence
         self.door = door
     }

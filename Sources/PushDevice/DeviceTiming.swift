@@ -31,6 +31,8 @@ public struct DeviceLimits: Sendable, Equatable {
     public var seenMax = 10_000
     /// Topics of one device. Default and upper bound 600: the filter names all of them in one frame of 16 KiB.
     public static let topicsMax = 600
+    /// Broadcast channels of one device: as many as the server takes for one app.
+    public static let channelsMax = 1000
     /// Bytes of a topic. A bundle id has at most 155, and vendor links add a suffix.
     public static let topicBytesMax = 255
     /// Bytes that may wait for a server that does not read. Policy: disconnect. One turn's acknowledgements and the

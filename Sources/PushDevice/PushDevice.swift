@@ -1,3 +1,5 @@
+internal import PushBytes
+internal import PushCourier
 internal import PushReactor
 internal import Synchronization
 
@@ -105,6 +107,30 @@ public final class PushDevice: Sendable {
     public func setTopics(_ topics: [String]) throws(DeviceError) {
         try DeviceConfiguration.check(topics)
         guard let door, door.post(.setTopics(topics)) else { throw Self.stoppedError }
+    }
+
+    /// Listens to a broadcast channel from now on, through reconnects: the app's Live Activities are updated by it.
+    ///
+    /// `channel` is the id in base64 that its creator was told, `topic` one of this device's topics, of the channel's app.
+    /// The server keeps the subscription until `unsubscribe`, even while the device is away; `events` tells its answer. What
+    /// the channel has stored comes at once, unless this device has it. Throws `configuration` or `stopped`.
+    public func subscribe(channel: String, topic: String) throws(DeviceError) {
+        let id = try Self.channelID(channel)
+        try DeviceConfiguration.check([topic])
+        guard let door, door.post(.subscribe(id, name: channel, topic: topic)) else { throw Self.stoppedError }
+    }
+
+    /// Listens to the channel no more. Throws `configuration` or `stopped`.
+    public func unsubscribe(channel: String) throws(DeviceError) {
+        let id = try Self.channelID(channel)
+        guard let door, door.post(.unsubscribe(id)) else { throw Self.stoppedError }
+    }
+
+    private static func channelID(_ text: String) throws(DeviceError) -> [UInt8] {
+        guard let id = Base64.decode(text), (1...CourierChannel.idBytesMax).contains(id.count) else {
+            throw DeviceError(.configuration, "the id of a channel is base64 for 1 to 64 bytes")
+        }
+        return id
     }
 
     /// Closes the connection in order, keeps what was acknowledged up to now, and ends both sequences; returns when

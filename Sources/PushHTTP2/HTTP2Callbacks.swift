@@ -42,6 +42,9 @@ enum HTTP2Callbacks {
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, userData in
             withSession(userData) { $0.received(frame!) }
         }
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, code, userData in
+            withSession(userData) { $0.refused(frame!, code) }
+        }
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, userData in
             withSession(userData) { $0.streamClosed(id, code) }
         }

@@ -17,6 +17,11 @@ package struct HTTP2Error: Error, CustomStringConvertible {
 
     /// The peer sends requests and never reads what we answer.
     package static let peerDoesNotRead: Int32 = -1000
+    /// The peer opened more streams than it had been told, and had acknowledged. Whole requests that came before are
+    /// still to be taken with `nextEvent` and may be answered; nothing more can be received.
+    package static let tooManyStreams: Int32 = -1001
+    /// The peer's first bytes are not those of HTTP/2.
+    package static let notHTTP2: Int32 = -903
 }
 
 /// Error codes that travel in RST_STREAM and GOAWAY (RFC 9113, section 7).

@@ -20,6 +20,11 @@ package final class HTTP2ServerEngine {
         /// Streams open at a time, announced in the first SETTINGS. Default 1000: what Apple's servers allow. More
         /// streams than that are refused (REFUSED_STREAM) or, once the peer has acknowledged, end the connection.
         package var concurrentStreamsMax: UInt32 = 1000
+        /// The most streams `setConcurrentStreams` will ever allow. Default 1000.
+        package var concurrentStreamsPeak: UInt32 = 1000
+        /// Data of the GOAWAY (code REFUSED_STREAM) that a peer gets which has acknowledged the limit of streams and opens
+        /// more. Default `nil`: nghttp2's own words and PROTOCOL_ERROR.
+        package var tooManyStreamsText: [UInt8]?
         /// `drain` stops adding once the queue holds this many bytes. Default 1 MiB: a thousand answers need less.
         package var outputBytesMax = 1 << 20
 
@@ -41,7 +46,9 @@ package final class HTTP2ServerEngine {
     package init(limits: Limits = Limits(), pool: HTTP2Pool = HTTP2Pool()) throws(HTTP2Error) {
         session = try HTTP2Session(
             role: .server, pool: pool, bodyBytesMax: limits.bodyBytesMax, headerBytesMax: limits.headerBytesMax,
-            outputBytesMax: limits.outputBytesMax, streamsMax: Int(limits.concurrentStreamsMax))
+            outputBytesMax: limits.outputBytesMax,
+            streamsMax: Int(max(limits.concurrentStreamsMax, limits.concurrentStreamsPeak)))
+        session.tooManyStreamsText = limits.tooManyStreamsText
         session.submitSettings([
             (NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, 4096),
             (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.concurrentStreamsMax),
@@ -84,7 +91,16 @@ package final class HTTP2ServerEngine {
         session.goAway(code: code, data: data, lastStream: lastStream)
     }
 
-    /// Changes how many streams the peer may have open; those that are open go on.
+    /// Says that no new stream should be opened (GOAWAY without a last stream), and goes on to serve those that come
+    /// all the same, until `goAway` follows (RFC 9113, section 6.8).
+    /// `data` is told as the reason.
+    package func announceShutdown(data: [UInt8]) { session.announceShutdown(data: data) }
+
+    /// SETTINGS of ours that wait for the peer's acknowledgement.
+    package var settingsWaiting: Int { session.settingsWaiting }
+
+    /// Changes how many streams the peer may have open; those that are open go on. Until the peer acknowledges, streams
+    /// beyond a lowered limit are refused one by one.
     package func setConcurrentStreams(_ count: UInt32) {
         session.submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, count)])
     }

@@ -30,6 +30,13 @@ final class HTTP2Session {
 
     @exclusivity(unchecked) private var signals: [Signal] = []
     @exclusivity(unchecked) private var signalsTaken = 0
+    /// SETTINGS of ours that the peer has not acknowledged yet.
+    @exclusivity(unchecked) private(set) var settingsWaiting = 0
+    /// What a GOAWAY says when the peer opens more streams than it may; nil leaves the words to nghttp2.
+    @exclusivity(unchecked) var tooManyStreamsText: [UInt8]?
+    @exclusivity(unchecked) private var hasTooManyStreams = false
+    /// What `announceShutdown` has yet to say.
+    @exclusivity(unchecked) private var notice: [UInt8]?
     /// Records of the open streams; each knows its place, so that leaving costs nothing.
     @exclusivity(unchecked) private var open: [HTTP2Stream] = []
     /// The message whose header block is being read; nil when its fields are not wanted (trailers).
@@ -58,6 +65,9 @@ final class HTTP2Session {
 
     func receive(_ bytes: Span<UInt8>) throws(HTTP2Error) {
         let consumed = bytes.withUnsafeBufferPointer { nghttp2_session_mem_recv(session, $0.baseAddress, $0.count) }
+        if hasTooManyStreams {
+            throw HTTP2Error(code: HTTP2Error.tooManyStreams, reason: "the peer opened more streams than it may")
+        }
         if consumed < 0 { throw HTTP2Error(nghttp2: Int32(consumed)) }
         if nghttp2_session_get_outbound_queue_size(session) > framesMax {
             throw HTTP2Error(code: HTTP2Error.peerDoesNotRead, reason: "the peer sends and does not read our answers")
@@ -68,7 +78,7 @@ final class HTTP2Session {
         var data: UnsafePointer<UInt8>?
         while output.count < outputBytesMax {
             let count = nghttp2_session_mem_send(session, &data)
-            if count == 0 { return }
+            if count == 0 { return appendNotice(to: &output) }
             if count < 0 { throw HTTP2Error(nghttp2: Int32(count)) }
             output.append(UnsafeRawBufferPointer(start: data, count: count))
         }
@@ -99,6 +109,7 @@ final class HTTP2Session {
     func submitSettings(_ settings: [(nghttp2_settings_id, UInt32)]) {
         let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
         must(nghttp2_submit_settings(session, 0, entries, entries.count))
+        settingsWaiting += 1
     }
 
     /// Submits a request; the stream's number, or nil when this connection has no numbers left.
@@ -139,6 +150,21 @@ final class HTTP2Session {
     func goAway(code: UInt32, data: [UInt8], lastStream: Int32?) {
         let last = lastStream ?? nghttp2_session_get_last_proc_stream_id(session)
         must(nghttp2_submit_goaway(session, 0, last, code, data, data.count))
+    }
+
+    /// Tells the peer to open no new streams, and still takes those that are on their way.
+    func announceShutdown(data: [UInt8]) { notice = data }
+
+    /// The GOAWAY of `announceShutdown`, which nghttp2 can only send without data: RFC 9113, section 6.8. Only where
+    /// nothing of nghttp2's waits, so that it never stands between HEADERS and their CONTINUATION.
+    private func appendNotice(to output: inout ByteQueue) {
+        guard let data = notice else { return }
+        notice = nil
+        output.appendBigEndian(UInt64(8 + data.count), byteCount: 3)
+        output.append([UInt8(NGHTTP2_GOAWAY.rawValue), 0, 0, 0, 0, 0])
+        output.appendBigEndian(UInt32(Int32.max))
+        output.appendBigEndian(UInt32(NGHTTP2_NO_ERROR.rawValue))
+        output.append(data)
     }
 
     func ping() { must(nghttp2_submit_ping(session, 0, nil)) }
@@ -267,7 +293,11 @@ extension HTTP2Session {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
             if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { messageEnded(header.stream_id) }
         case NGHTTP2_SETTINGS.rawValue:
-            if role == .client && header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 { signals.append(.settings) }
+            if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 {
+                settingsWaiting -= 1
+            } else if role == .client {
+                signals.append(.settings)
+            }
         case NGHTTP2_PING.rawValue:
             if header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { signals.append(.pingAcknowledged) }
         case NGHTTP2_GOAWAY.rawValue:
@@ -278,6 +308,19 @@ extension HTTP2Session {
         default: break
         }
         return 0
+    }
+
+    /// A frame that nghttp2 will not take, before it says so itself: the one it cannot word as we want is a stream too
+    /// many. Failing here leaves the GOAWAY to us.
+    func refused(_ frame: UnsafePointer<nghttp2_frame>, _ code: Int32) -> Int32 {
+        let header = frame.pointee.hd
+        guard let text = tooManyStreamsText, code == NGHTTP2_ERR_PROTO.rawValue,
+            header.type == NGHTTP2_HEADERS.rawValue, header.stream_id & 1 == 1,
+            open.count >= Int(nghttp2_session_get_local_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+        else { return 0 }
+        hasTooManyStreams = true
+        goAway(code: HTTP2ErrorCode.refusedStream, data: text, lastStream: nil)
+        return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
     }
 
     private func messageEnded(_ id: Int32) {

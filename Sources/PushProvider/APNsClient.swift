@@ -50,11 +50,23 @@ public final class APNsClient: Sendable {
     /// - Throws: `APNsError` when there is no answer, `CancellationError` when the task was cancelled.
     public func send(_ notification: APNsNotification, to token: String) async throws -> APNsResponse {
         if let flaw = APNsRequest.flaw(in: notification, token: token) { throw flaw }
+        return try await send(.push(notification, token: token))
+    }
+
+    /// Does one call about channels and waits for the service's answer. Management has ports of its own: a client for it is
+    /// made with that port.
+    /// - Throws: as `send` does.
+    public func perform(_ call: APNsChannelCall) async throws -> APNsResponse {
+        if let flaw = call.flaw { throw flaw }
+        return try await send(.channel(call))
+    }
+
+    private func send(_ request: APNsDriver.Request) async throws -> APNsResponse {
         try Task.checkCancellation()
         let id = sendsMade.wrappingAdd(1, ordering: .relaxed).newValue
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let send = APNsDriver.Send(notification: notification, token: token, continuation: continuation)
+                let send = APNsDriver.Send(request: request, continuation: continuation)
                 if !door.post(.send(id, send)) {
                     continuation.resume(throwing: APNsError(.shutDown, "The client was shut down."))
                 } else if Task.isCancelled {

@@ -7,9 +7,20 @@ internal import PushTLS
 final class APNsDriver: APNsConnection.Owner {
     /// A push and who waits for its answer.
     struct Send: Sendable {
-        let notification: APNsNotification
-        let token: String
+        let request: Request
         let continuation: CheckedContinuation<APNsResponse, any Error>
+    }
+
+    enum Request: Sendable {
+        case push(APNsNotification, token: String)
+        case channel(APNsChannelCall)
+
+        var body: [UInt8] {
+            switch self {
+            case .push(let notification, _): notification.payload
+            case .channel(let call): call.body
+            }
+        }
     }
 
     enum Command: Sendable {
@@ -115,14 +126,18 @@ final class APNsDriver: APNsConnection.Owner {
         guard let send = sends[id] else { preconditionFailure("the ledger and the sends agree") }
         do {
             let authorization = try token.authorization(nowSeconds: loop.wallMilliseconds / 1000)
-            APNsRequest.write(
-                send.notification, token: send.token, authority: authority, authorization: authorization,
-                into: &fields)
+            switch send.request {
+            case .push(let notification, let token):
+                APNsRequest.write(
+                    notification, token: token, authority: authority, authorization: authorization, into: &fields)
+            case .channel(let call):
+                call.write(authority: authority, authorization: authorization, into: &fields)
+            }
         } catch {
             _ = ledger.remove(id)
             return fail(id, error)
         }
-        guard let stream = connection.submit(fields, body: send.notification.payload) else {
+        guard let stream = connection.submit(fields, body: send.request.body) else {
             current = nil
             return
         }

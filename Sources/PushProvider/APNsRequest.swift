@@ -41,9 +41,13 @@ enum APNsRequest {
     static func response(from message: HTTP2Message, parser: JSONParser) -> APNsResponse? {
         guard let status = message.text(of: ":status").flatMap({ Int($0) }) else { return nil }
         var response = APNsResponse(
-            status: status, apnsID: message.text(of: "apns-id"), apnsUniqueID: message.text(of: "apns-unique-id"))
+            status: status, apnsID: message.text(of: "apns-id") ?? message.text(of: "apns-request-id"),
+            apnsUniqueID: message.text(of: "apns-unique-id"))
+        response.channelID = message.text(of: "apns-channel-id")
         if let body = json(in: message.body, parser: parser) {
             response.reason = body["reason"]?.stringValue.map { APNsReason(rawValue: $0) }
+            response.channels = body["channels"]?.arrayValue?.compactMap(\.stringValue)
+            response.storesNewest = body["message-storage-policy"]?.intValue.map { $0 == 1 }
             response.timestampMilliseconds = body["timestamp"]?.intValue.map { Int64($0) }
         }
         return response

@@ -10,6 +10,12 @@ public struct APNsResponse: Sendable, Equatable {
     public var apnsUniqueID: String?
     /// With status 410: since when the token is no longer active, unix time in milliseconds.
     public var timestampMilliseconds: Int64?
+    /// To a call about channels: the id of a new one.
+    public var channelID: String?
+    /// To a call about channels: those there are.
+    public var channels: [String]?
+    /// To a call about channels: whether this one keeps its newest broadcast.
+    public var storesNewest: Bool?
 
     public init(
         status: Int, reason: APNsReason? = nil, apnsID: String? = nil, apnsUniqueID: String? = nil,
@@ -22,7 +28,8 @@ public struct APNsResponse: Sendable, Equatable {
         self.timestampMilliseconds = timestampMilliseconds
     }
 
-    public var isAccepted: Bool { status == 200 }
+    /// For a call about channels, 201 (made) and 204 (deleted) are as good.
+    public var isAccepted: Bool { status == 200 || status == 201 || status == 204 }
 }
 
 /// Why the service refused. Reasons this library does not know are kept as they came.
@@ -39,6 +46,16 @@ public struct APNsReason: Sendable, Hashable, RawRepresentable, ExpressibleByStr
     public static let badExpirationDate: APNsReason = "BadExpirationDate"
     public static let badMessageID: APNsReason = "BadMessageId"
     public static let badPriority: APNsReason = "BadPriority"
+    public static let featureNotEnabled: APNsReason = "FeatureNotEnabled"
+    public static let missingChannelID: APNsReason = "MissingChannelId"
+    public static let badChannelID: APNsReason = "BadChannelId"
+    public static let channelNotRegistered: APNsReason = "ChannelNotRegistered"
+    public static let badRequestParams: APNsReason = "BadRequestParams"
+    public static let badRequestPayload: APNsReason = "BadRequestPayload"
+    public static let missingPushType: APNsReason = "MissingPushType"
+    public static let cannotCreateChannelConfig: APNsReason = "CannotCreateChannelConfig"
+    public static let missingChannelQueueSize: APNsReason = "MissingChannelQueueSize"
+    public static let topicMismatch: APNsReason = "TopicMismatch"
     public static let badTopic: APNsReason = "BadTopic"
     public static let deviceTokenNotForTopic: APNsReason = "DeviceTokenNotForTopic"
     public static let duplicateHeaders: APNsReason = "DuplicateHeaders"

@@ -6,6 +6,7 @@ internal import Synchronization
 ///     var configuration = LocalPushConfiguration()
 ///     configuration.isEphemeral = true
 ///     configuration.apnsPort = 0
+///     configuration.broadcastPorts = .init(sandbox: 0, production: 0)
 ///     let server = try LocalPushServer.start(configuration)
 ///     print(server.ready.apns)      // 127.0.0.1:41231
 ///     await server.stop()

@@ -49,6 +49,10 @@ extension PushStore {
             if let id = record.id { statement.bind(13, id.string) }
             if let collapseID = record.collapseID { statement.bind(14, collapseID) }
             if let detail = record.detail { statement.bind(15, detail) }
+            if let broadcast = record.broadcast {
+                statement.bind(17, broadcast.channel)
+                statement.bind(18, broadcast.nanoseconds)
+            }
             try statement.run(16, payload)
         }
     }
@@ -88,7 +92,7 @@ extension PushStore {
                 SELECT sequence, registration, topic, expires_at, is_storable, priority, EXISTS (
                     SELECT 1 FROM events e WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone = 3)
                 FROM pushes p
-                WHERE reason IS NULL AND NOT EXISTS (
+                WHERE reason IS NULL AND channel IS NULL AND NOT EXISTS (
                     SELECT 1 FROM events e
                     WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone IN (4, 17, 18, 19))
                 ORDER BY sequence
@@ -278,6 +282,9 @@ extension PushStore {
         record.topic = row.isNull(11) ? nil : row.text(11)
         record.collapseID = row.isNull(13) ? nil : row.text(13)
         record.detail = row.isNull(14) ? nil : row.text(14)
+        if !row.isNull(16) {
+            record.broadcast = BroadcastMark(channel: row.blob(16), nanoseconds: row.integer(17))
+        }
         return record
     }
 }

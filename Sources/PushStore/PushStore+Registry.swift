@@ -8,6 +8,7 @@ extension PushStore {
             statements.saveApp.bind(1, app.bundle)
             statements.saveApp.bind(2, app.team)
             statements.saveApp.bind(3, app.storageRule.map { Int64($0.rawValue) })
+            statements.saveApp.bind(4, app.isBroadcastEnabled.map { Int64($0 ? 1 : 0) })
             try statements.saveApp.run()
         }
     }
@@ -31,6 +32,8 @@ extension PushStore {
             statements.saveKey.bind(2, key.team)
             statements.saveKey.bind(3, key.environment.map { Int64($0.rawValue) })
             statements.saveKey.bind(4, key.publicKey.pem)
+            statements.saveKey.bind(5, key.topics?.joined(separator: " "))
+            statements.saveKey.bind(6, key.relatedKey)
             try statements.saveKey.run()
         }
     }
@@ -81,19 +84,22 @@ extension PushStore {
 
     package func loadApps() throws(StoreError) -> [App] {
         try rows("SELECT * FROM apps ORDER BY bundle") { row in
-            App(
+            let app = App(
                 bundle: row.text(0), team: row.text(1),
                 storageRule: row.isNull(2) ? nil : StorageRule(rawValue: UInt8(row.integer(2))))
+            app.isBroadcastEnabled = row.isNull(3) ? nil : row.integer(3) != 0
+            return app
         }
     }
 
     package func loadKeys() throws(StoreError) -> [ProviderKey] {
         try rows("SELECT * FROM keys ORDER BY id") { row in
             guard let publicKey = try? ES256PublicKey(pem: row.text(3)) else { return nil }
+            let topics = row.isNull(4) ? nil : row.text(4).split(separator: " ").map(String.init)
             return ProviderKey(
                 id: row.text(0), team: row.text(1),
-                environment: row.isNull(2) ? nil : PushEnvironment(rawValue: UInt8(row.integer(2))),
-                publicKey: publicKey)
+                environment: row.isNull(2) ? nil : PushEnvironment(rawValue: UInt8(row.integer(2))), topics: topics,
+                relatedKey: topics == nil || row.isNull(5) ? nil : row.text(5), publicKey: publicKey)
         }
     }
 
@@ -127,7 +133,8 @@ extension PushStore {
         setValue(Self.sequenceName, Array(String(lastSequence).utf8))
         write { () throws(SQLiteError) in
             try database.execute(
-                "DELETE FROM pushes; DELETE FROM events; DELETE FROM registrations; DELETE FROM devices")
+                "DELETE FROM pushes; DELETE FROM events; DELETE FROM registrations; DELETE FROM devices; "
+                    + "DELETE FROM channels; DELETE FROM subscriptions")
             if !keepingApps { try database.execute("DELETE FROM apps") }
             if !keepingKeys { try database.execute("DELETE FROM keys") }
         }

@@ -31,7 +31,28 @@ enum StoreSchema {
             at INTEGER NOT NULL, detail INTEGER NOT NULL);
         CREATE INDEX events_by_push ON events (push, milestone) WHERE push <> 0;
         CREATE INDEX events_inbox ON events (device, sequence) WHERE milestone = 4;
+        """,
+        // Channels. A push has a channel when it was broadcast; what a channel keeps is kept once, as a number of a
+        // push, and every subscription has a cursor (unix nanoseconds) that says whether its device has that.
         """
+        CREATE TABLE channels (
+            number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, bundle TEXT NOT NULL, environment INTEGER NOT NULL,
+            policy INTEGER NOT NULL, last_at INTEGER NOT NULL, stored INTEGER, stored_at INTEGER,
+            stored_until INTEGER);
+        CREATE INDEX channels_stored ON channels (stored) WHERE stored IS NOT NULL;
+        CREATE TABLE subscriptions (
+            registration INTEGER NOT NULL, channel INTEGER NOT NULL, cursor INTEGER NOT NULL,
+            PRIMARY KEY (registration, channel)) WITHOUT ROWID;
+        ALTER TABLE apps ADD COLUMN is_broadcast_enabled INTEGER;
+        ALTER TABLE pushes ADD COLUMN channel BLOB;
+        ALTER TABLE pushes ADD COLUMN channel_at INTEGER;
+        CREATE INDEX pushes_by_channel ON pushes (channel, sequence) WHERE channel IS NOT NULL;
+        """,
+        // Keys for certain topics: their names with blanks between them, NULL for all; and the key related to it.
+        """
+        ALTER TABLE keys ADD COLUMN topics TEXT;
+        ALTER TABLE keys ADD COLUMN related_key TEXT;
+        """,
     ]
 
     static var version: Int32 { Int32(steps.count) }

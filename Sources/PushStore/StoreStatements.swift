@@ -13,6 +13,11 @@ struct StoreStatements {
     let removeDevice: Statement
     let removeDeviceRegistrations: Statement
     let saveRegistration: Statement
+    let saveChannel: Statement
+    let removeChannel: Statement
+    let removeChannelSubscriptions: Statement
+    let saveSubscription: Statement
+    let removeSubscription: Statement
     let addPush: Statement
     let addEvent: Statement
     let push: Statement
@@ -26,16 +31,22 @@ struct StoreStatements {
     init(_ database: Database) throws(SQLiteError) {
         value = try database.prepare("SELECT value FROM meta WHERE name = ?")
         setValue = try database.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)")
-        saveApp = try database.prepare("INSERT OR REPLACE INTO apps VALUES (?, ?, ?)")
+        saveApp = try database.prepare("INSERT OR REPLACE INTO apps VALUES (?, ?, ?, ?)")
         removeApp = try database.prepare("DELETE FROM apps WHERE bundle = ?")
         removeTopicRegistrations = try database.prepare("DELETE FROM registrations WHERE topic = ?")
-        saveKey = try database.prepare("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?)")
+        saveKey = try database.prepare("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?, ?)")
         removeKey = try database.prepare("DELETE FROM keys WHERE id = ?")
         saveDevice = try database.prepare("INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         removeDevice = try database.prepare("DELETE FROM devices WHERE id = ?")
         removeDeviceRegistrations = try database.prepare("DELETE FROM registrations WHERE device = ?")
         saveRegistration = try database.prepare("INSERT OR REPLACE INTO registrations VALUES (?, ?, ?, ?, ?, ?)")
-        addPush = try database.prepare("INSERT INTO pushes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        saveChannel = try database.prepare("INSERT OR REPLACE INTO channels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        removeChannel = try database.prepare("DELETE FROM channels WHERE number = ?")
+        removeChannelSubscriptions = try database.prepare("DELETE FROM subscriptions WHERE channel = ?")
+        saveSubscription = try database.prepare("INSERT OR REPLACE INTO subscriptions VALUES (?, ?, ?)")
+        removeSubscription = try database.prepare("DELETE FROM subscriptions WHERE registration = ? AND channel = ?")
+        addPush = try database.prepare(
+            "INSERT INTO pushes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         addEvent = try database.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)")
         push = try database.prepare("SELECT * FROM pushes WHERE sequence = ?")
         pushByID = try database.prepare(
@@ -55,8 +66,10 @@ struct StoreStatements {
         trimPushes = try database.prepare(
             """
             DELETE FROM pushes WHERE sequence IN (
-                SELECT sequence FROM pushes p WHERE sequence < ?1 AND (reason IS NOT NULL OR EXISTS (
+                SELECT sequence FROM pushes p WHERE sequence < ?1 AND (
+                    reason IS NOT NULL OR channel IS NOT NULL OR EXISTS (
                     SELECT 1 FROM events e WHERE e.push = p.sequence AND e.push <> 0 AND e.milestone IN (4, 17, 18, 19)))
+                    AND NOT EXISTS (SELECT 1 FROM channels c WHERE c.stored = p.sequence AND c.stored IS NOT NULL)
                 ORDER BY sequence LIMIT ?2)
             """)
         trimEvents = try database.prepare(

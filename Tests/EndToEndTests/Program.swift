@@ -81,7 +81,8 @@ final class ServedDirectory {
     init(_ options: [String] = []) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("localpush-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let ports = ["apns", "courier", "http", "https"].flatMap { ["--\($0)-port", "0"] }
+        let ports =
+            ["apns", "courier", "http", "https"].flatMap { ["--\($0)-port", "0"] } + ["--broadcast-ports", "0,0"]
         server = try Program(["serve", "--ephemeral"] + ports + options, in: directory)
         guard let line = server.line(),
             let ready = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]

@@ -94,7 +94,8 @@ import Testing
         let served = try ServedDirectory()
         let port = try #require((served.ready["courier"] as? String)?.split(separator: ":").last)
         let result = try served.run(
-            "serve", "--apns-port", "0", "--http-port", "0", "--https-port", "0", "--courier-port", String(port),
+            "serve", "--apns-port", "0", "--broadcast-ports", "0,0", "--http-port", "0", "--https-port", "0",
+            "--courier-port", String(port),
             "--ephemeral", "--ready-file", "ready")
         #expect(result.status == 1)
         #expect(result.output.isEmpty)
@@ -130,7 +131,8 @@ import Testing
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let ports = ["apns", "courier", "http", "https"].flatMap { ["--\($0)-port", "0"] }
+        let ports =
+            ["apns", "courier", "http", "https"].flatMap { ["--\($0)-port", "0"] } + ["--broadcast-ports", "0,0"]
         let result = try Program(["serve"] + ports + options, in: directory).end()
         #expect(result.status == status)
         #expect(result.output.isEmpty)

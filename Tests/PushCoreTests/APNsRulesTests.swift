@@ -78,22 +78,22 @@ import Testing
         #expect(APNsRules.bearerToken(SampleRequest.valid.without("authorization").request) == nil)
     }
 
-    private static let ages: [(Int64, Bool)] = [
-        (-3601, true), (-3600, false), (0, false), (3600, false), (3601, true), (Int64.min / 2, true),
-        (Int64.max / 2, true),
+    private static let ages: [(Int64, TokenAge)] = [
+        (-3601, .expired), (-3600, .good), (0, .good), (3600, .good), (3601, .future), (Int64.min / 2, .expired),
+        (Int64.max / 2, .future),
     ]
 
     @Test(arguments: ages)
-    func aProviderTokenIsGoodForAnHourToEitherSide(offset: Int64, isExpired: Bool) {
+    func aProviderTokenIsGoodForAnHourToEitherSide(offset: Int64, age: TokenAge) {
         let issued = startMilliseconds / 1000 + offset
-        #expect(APNsRules.isExpired(issuedAtSeconds: issued, now: startMilliseconds) == isExpired)
-        #expect(APNsRules.isExpired(issuedAtSeconds: issued, now: startMilliseconds + 999) == isExpired)
+        #expect(APNsRules.age(issuedAtSeconds: issued, now: startMilliseconds) == age)
+        #expect(APNsRules.age(issuedAtSeconds: issued, now: startMilliseconds + 999) == age)
     }
 
     @Test func theAgeOfAProviderTokenNeverOverflows() {
         for issued in [Int64.min, .min + 1, .max, 0] {
             for now in [Int64.min, .max, 0, startMilliseconds] where abs(now / 1000) > 3600 || issued != 0 {
-                #expect(APNsRules.isExpired(issuedAtSeconds: issued, now: now))
+                #expect(APNsRules.age(issuedAtSeconds: issued, now: now) == (issued < now / 1000 ? .expired : .future))
             }
         }
     }
@@ -243,7 +243,7 @@ import Testing
     @Test func everyReasonHasItsStatusAndItsWord() {
         let statuses: [Int: Int] = Dictionary(
             APNsReason.allCases.map { ($0.status, 1) }, uniquingKeysWith: { $0 + $1 })
-        #expect(statuses == [400: 14, 403: 4, 404: 1, 405: 1, 410: 2, 413: 1, 503: 2])
+        #expect(statuses == [400: 23, 403: 9, 404: 1, 405: 1, 410: 2, 413: 1, 429: 2, 503: 2])
         #expect(Set(APNsReason.allCases.map(\.text)).count == APNsReason.allCases.count)
         for reason in APNsReason.allCases {
             #expect(!reason.explanation.isEmpty && !reason.explanation.hasSuffix("."))

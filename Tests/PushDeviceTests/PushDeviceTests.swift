@@ -173,7 +173,7 @@ final class RemoteCourier: Sendable {
             case .connected: kinds.append("connected")
             case .disconnected(let reason, let delay): kinds.append(delay == nil ? "end" : reason.kind.rawValue)
             case .token: kinds.append("token")
-            case .tokenRefused, .inboxFull: kinds.append("unexpected")
+            case .tokenRefused, .inboxFull, .subscribed, .subscriptionRefused: kinds.append("unexpected")
             }
             if kinds.count == 7 { Task { await device.stop() } }
         }

@@ -332,7 +332,7 @@ struct SeededWorld {
         case .keepAlive:
             if manner != .noKeepAlive { reply(CourierKeepAliveResponse()) }
         case .acknowledgement(let answer): acknowledged(answer)
-        case .activeState, .keepAliveResponse: break
+        case .activeState, .keepAliveResponse, .subscription: break
         }
     }
 

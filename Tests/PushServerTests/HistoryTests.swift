@@ -12,6 +12,7 @@ struct HistoryTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         var configuration = LocalPushConfiguration()
         configuration.apnsPort = 0
+        configuration.broadcastPorts = .init(sandbox: 0, production: 0)
         configuration.courierPort = 0
         configuration.httpPort = 0
         configuration.httpsPort = 0

@@ -54,10 +54,10 @@ import Testing
         let directory = try TemporaryDirectory()
         try PushStore(.file(directory.file("store"))).close()
         let database = try Database(path: directory.file("store"))
-        let insert = try database.prepare("INSERT INTO keys VALUES ('KEY0000001', 'TEAM000001', NULL, ?)")
+        let insert = try database.prepare("INSERT INTO keys VALUES ('KEY0000001', 'TEAM000001', NULL, ?, NULL, NULL)")
         insert.bind(1, publicKeyPEM)
         try insert.run()
-        try database.execute("INSERT INTO keys VALUES ('KEYBROKEN0', 'TEAM000001', NULL, 'no key')")
+        try database.execute("INSERT INTO keys VALUES ('KEYBROKEN0', 'TEAM000001', NULL, 'no key', NULL, NULL)")
         database.close()
 
         let store = try PushStore(.file(directory.file("store")))
@@ -72,6 +72,13 @@ import Testing
         #expect(keys.map(\.id) == ["KEY0000001", "KEY0000002"])
         #expect(keys.map(\.team) == ["TEAM000001", "TEAM000002"])
         #expect(keys.map(\.environment) == [nil, .production])
+        #expect(keys.allSatisfy { $0.topics == nil && $0.relatedKey == nil })
+        key.topics = ["com.example.app", "com.example.app.voip"]
+        key.relatedKey = "KEY0000003"
+        store.save(key)
+        try store.commit()
+        #expect(try store.loadKeys().map(\.topics) == [nil, ["com.example.app", "com.example.app.voip"]])
+        #expect(try store.loadKeys().map(\.relatedKey) == [nil, "KEY0000003"])
         key.environment = nil
         store.save(key)
         store.removeKey(id: "KEY0000001")
@@ -83,7 +90,7 @@ import Testing
     @Test func savingAgainReplaces() throws {
         sample.saveAll(into: store)
         try store.commit()
-        sample.app.team = "TEAM000009"
+        sample.registry.move(sample.app, toTeam: "TEAM000009")
         sample.app.storageRule = nil
         sample.device.name = "renamed"
         sample.device.notificationsEnabled = false

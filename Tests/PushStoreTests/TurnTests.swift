@@ -217,6 +217,21 @@ import Testing
         #expect(StoreSchema.version > 0)
     }
 
+    @Test func keysOfAStoreFromBeforeTopicsAreKeysForAllTopics() throws {
+        let database = try Database(path: path)
+        try database.execute(StoreSchema.steps[0])
+        let insert = try database.prepare("INSERT INTO keys VALUES ('KEY0000001', 'TEAM000001', 1, ?)")
+        insert.bind(1, publicKeyPEM)
+        try insert.run()
+        try database.setUserVersion(1)
+        database.close()
+        let store = try open()
+        let key = try #require(try store.loadKeys().first)
+        #expect(key.id == "KEY0000001" && key.environment == .sandbox)
+        #expect(key.topics == nil && key.relatedKey == nil)
+        store.close()
+    }
+
     @Test func aFailedMigrationLeavesTheFileAsItWas() throws {
         let database = try Database(path: path)
         try database.execute("CREATE TABLE pushes (x)")

@@ -4,6 +4,7 @@ package final class DeviceSession {
     package struct InFlight {
         package let messageID: UInt32
         package let registration: Registration
+        /// `broadcastIndex` for a broadcast: it is in no mailbox.
         package let mailboxIndex: Int
         package let sequence: Int64
         package let isFromStorage: Bool
@@ -11,8 +12,27 @@ package final class DeviceSession {
         package var sentAt: Int64
         package var attempts = 1
 
-        package var topic: Topic { registration.mailboxes[mailboxIndex].topic }
+        package var isBroadcast: Bool { mailboxIndex == DeviceSession.broadcastIndex }
+
+        package var topic: Topic {
+            isBroadcast ? registration.topic : registration.mailboxes[mailboxIndex].topic
+        }
     }
+
+    /// A broadcast that waits for room in the window.
+    package struct WaitingBroadcast {
+        package let subscription: Subscription
+        package let sequence: Int64
+        package let isFromStorage: Bool
+
+        package init(subscription: Subscription, sequence: Int64, isFromStorage: Bool) {
+            self.subscription = subscription
+            self.sequence = sequence
+            self.isFromStorage = isFromStorage
+        }
+    }
+
+    package static let broadcastIndex = -1
 
     /// The driver's number of the connection.
     package let connection: Int
@@ -25,6 +45,7 @@ package final class DeviceSession {
     package var lastHeard: Int64
     /// The window was full and more waits.
     package var hasBacklog = false
+    package var waitingBroadcasts: [WaitingBroadcast] = []
     package let openedAt: Int64
     private var lastMessageID: UInt32 = 0
 
@@ -59,12 +80,27 @@ package final class DeviceSession {
     package func sent(
         _ entry: MailboxEntry, _ registration: Registration, mailboxIndex: Int, isLastStored: Bool, now: Moment
     ) -> InFlight {
+        sent(
+            entry.sequence, registration, mailboxIndex: mailboxIndex, isFromStorage: entry.isFromStorage,
+            isLastStored: isLastStored, now: now)
+    }
+
+    /// The same for a broadcast. What a channel keeps is one message: from storage it is also the last.
+    package func sent(_ broadcast: WaitingBroadcast, now: Moment) -> InFlight {
+        sent(
+            broadcast.sequence, broadcast.subscription.registration, mailboxIndex: Self.broadcastIndex,
+            isFromStorage: broadcast.isFromStorage, isLastStored: broadcast.isFromStorage, now: now)
+    }
+
+    private func sent(
+        _ sequence: Int64, _ registration: Registration, mailboxIndex: Int, isFromStorage: Bool, isLastStored: Bool,
+        now: Moment
+    ) -> InFlight {
         precondition(hasRoom, "nothing is sent beyond the window")
         lastMessageID &+= 1
         let record = InFlight(
-            messageID: lastMessageID, registration: registration, mailboxIndex: mailboxIndex,
-            sequence: entry.sequence, isFromStorage: entry.isFromStorage, isLastStored: isLastStored,
-            sentAt: now.monotonicMilliseconds)
+            messageID: lastMessageID, registration: registration, mailboxIndex: mailboxIndex, sequence: sequence,
+            isFromStorage: isFromStorage, isLastStored: isLastStored, sentAt: now.monotonicMilliseconds)
         inFlight.append(record)
         return record
     }

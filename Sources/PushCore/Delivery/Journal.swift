@@ -4,6 +4,8 @@ package enum Milestone: UInt8, Sendable, CaseIterable {
     case stored = 2
     case sent = 3
     case acknowledged = 4
+    /// Kept back although the device is there, by a `HoldCause`.
+    case held = 5
     // Ends with a reason.
     case rejected = 16
     case replaced = 17
@@ -14,6 +16,8 @@ package enum Milestone: UInt8, Sendable, CaseIterable {
     case disconnected = 33
     case registered = 34
     case unregistered = 35
+    case channelCreated = 36
+    case channelDeleted = 37
 
     package var text: String { "\(self)" }
 
@@ -39,15 +43,37 @@ package enum DropCause: Int64, Sendable, CaseIterable {
     case notificationsDisabled
     case deviceRefused
     case deviceRemoved
+    case channelKeepsNothing
+    case channelDeleted
+    case throttled
 
     package var explanation: String {
         switch self {
         case .notStorable: "the device was away, and a push whose apns-expiration is 0 or has passed is tried only once"
         case .queueFull: "the queue of the device was full, and the oldest push gave way"
-        case .unregistered: "the app was unregistered on the device while the push waited"
+        case .unregistered: "the app is no longer registered on the device: it was unregistered"
         case .notificationsDisabled: "notifications are switched off on the device"
         case .deviceRefused: "the device answered that it could not take the push"
         case .deviceRemoved: "the device was removed while the push waited"
+        case .channelKeepsNothing: "the device was away, and the channel keeps nothing, or something newer"
+        case .channelDeleted: "the channel was deleted while the push waited in it"
+        case .throttled:
+            "more background pushes came than delivery.backgroundPushes allows, and a newer one waits in its place"
+        }
+    }
+}
+
+/// Why a push is kept back from a device that is there, kept as a number in the journal.
+package enum HoldCause: Int64, Sendable, CaseIterable {
+    case burst = 1
+    case neverWakes
+    case throttled
+
+    package var explanation: String {
+        switch self {
+        case .burst: "priority 5 is sent in bursts (delivery.burstInterval)"
+        case .neverWakes: "priority 1 never wakes a device and goes along with other pushes (delivery.burstInterval)"
+        case .throttled: "the app has had its share of background pushes (delivery.backgroundPushes)"
         }
     }
 }
@@ -64,7 +90,7 @@ package struct JournalEvent: Sendable, Equatable {
     /// Unix milliseconds.
     package let at: Int64
     /// By milestone: `sent` the number of the attempt, `replaced` the push that took the place, `expired` the time,
-    /// `dropped` a `DropCause`.
+    /// `dropped` a `DropCause`, `held` a `HoldCause`.
     package let detail: Int64
 
     package init(sequence: Int64, milestone: Milestone, push: Int64, device: Int64, at: Int64, detail: Int64) {
@@ -74,6 +100,18 @@ package struct JournalEvent: Sendable, Equatable {
         self.device = device
         self.at = at
         self.detail = detail
+    }
+}
+
+/// Which channel a push went to, and its time in it.
+package struct BroadcastMark: Sendable, Equatable {
+    package var channel: [UInt8]
+    /// Unix nanoseconds; grows with every broadcast of the channel.
+    package var nanoseconds: Int64
+
+    package init(channel: [UInt8], nanoseconds: Int64) {
+        self.channel = channel
+        self.nanoseconds = nanoseconds
     }
 }
 
@@ -102,6 +140,8 @@ package struct PushRecord: Sendable {
     package var expiresAt: Int64
     package var isStorable: Bool
     package var collapseID: String?
+    /// Set when it went to a channel and not to one registration; every device has lines of its own then.
+    package var broadcast: BroadcastMark?
 
     package init(
         sequence: Int64, id: APNsID?, registration: Int64, at: Int64, reason: APNsReason?, environment: PushEnvironment

@@ -12,6 +12,8 @@ package struct LintSubject: Sendable {
     package var priority: UInt8 = 10
     /// `apns-expiration` in seconds; `nil` when absent.
     package var expiration: Int64?
+    /// Whether it went to a channel. Such a push is about a Live Activity, whatever else is said.
+    package var isBroadcast = false
     /// When the push came, in Unix milliseconds.
     package var receivedAt: Int64
 
@@ -23,10 +25,12 @@ package struct LintSubject: Sendable {
 
     /// What the push is for: as its header says, else as its topic does.
     var effectiveType: PushType? {
-        pushType ?? PushType.allCases.first { $0.topicSuffix == suffix && suffix != .none }
+        if isBroadcast { return .liveactivity }
+        return pushType ?? PushType.allCases.first { $0.topicSuffix == suffix && suffix != .none }
     }
 
     var payloadBytesMax: Int {
-        suffix == .voip ? CoreLimits.payloadBytesVoIPMax : CoreLimits.payloadBytesMax
+        if isBroadcast { return CoreLimits.payloadBytesBroadcastMax }
+        return suffix == .voip ? CoreLimits.payloadBytesVoIPMax : CoreLimits.payloadBytesMax
     }
 }

@@ -8,7 +8,7 @@ extension PayloadLint {
 
     mutating func checkHeaders() {
         checkExpiration()
-        if subject.pushType == nil {
+        if subject.pushType == nil && !subject.isBroadcast {
             warn("apns-push-type", "is absent: watchOS 6 and later need it, and Apple wants it on every push.")
         }
         if subject.effectiveType == .background && subject.priority == 10 {

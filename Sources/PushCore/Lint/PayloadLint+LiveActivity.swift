@@ -24,7 +24,10 @@ extension PayloadLint {
             }
             return
         }
-        if event == "start" { checkStart(aps) }
+        if event == "start" {
+            checkStart(aps)
+            if subject.isBroadcast { warn("aps.event", "is start, and a broadcast can only update or end.") }
+        }
         if event != "end" && aps["content-state"] == nil {
             warn("aps.content-state", "is missing: \(event) has no content to show.")
         }

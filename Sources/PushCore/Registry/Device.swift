@@ -17,6 +17,8 @@ package final class Device {
     package var registrations: [Registration] = []
     /// The living connection, newest wins.
     package var session: DeviceSession?
+    /// Pushes are kept back by priority; until when at most, in monotonic milliseconds. `nil`: none is.
+    package var heldUntil: Int64?
 
     package init(
         id: Int64, name: String, identity: [UInt8], baseToken: [UInt8], environment: PushEnvironment,
@@ -52,8 +54,17 @@ package final class Registration {
     package var unregisteredAt: Int64?
     /// Unix milliseconds since which the token answers 410 `ExpiredToken`.
     package var expiredAt: Int64?
+    /// Pushes accepted since it was unregistered.
+    package var graceSends = 0
+    /// Pushes to the token in the interval of `delivery.requestsPerToken`.
+    package var requests = RateWindow()
+    /// Background pushes in the interval of `delivery.backgroundPushes`, and the one that waits for the next.
+    package var backgroundPushes = RateWindow()
+    package var throttled: (entry: MailboxEntry, topic: Topic)?
     /// Place of the newest push to it in the journal, refused ones too; 0 when there is none.
     package var lastPush: Int64 = 0
+    /// Channels the app listens to.
+    package var subscriptions: [Subscription] = []
     private(set) package var mailboxes: [(topic: Topic, mailbox: Mailbox)] = []
 
     package init(id: Int64, device: Device, topic: Topic, token: AppToken) {
@@ -73,6 +84,16 @@ package final class Registration {
         if let index = mailboxes.firstIndex(where: { $0.topic === topic }) { return index }
         precondition(
             mailboxes.count < CoreLimits.mailboxesPerRegistrationMax, "an app has no more topics than suffixes")
+        mailboxes.append((topic, Mailbox()))
+        return mailboxes.count - 1
+    }
+
+    /// Index of a second mailbox for a topic, for what was held back longer than what came after it.
+    package func lateMailboxIndex(for topic: Topic) -> Int {
+        let first = mailboxIndex(for: topic)
+        if let index = mailboxes.lastIndex(where: { $0.topic === topic }), index != first { return index }
+        precondition(
+            mailboxes.count < CoreLimits.mailboxesPerRegistrationMax, "background pushes have one topic of an app")
         mailboxes.append((topic, Mailbox()))
         return mailboxes.count - 1
     }

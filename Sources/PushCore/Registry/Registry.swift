@@ -1,7 +1,11 @@
+/// Tells one registry from another; only its identity counts.
+package final class RegistryIdentity {}
+
 /// Every app, device and registration, and the ways to find them. No rule lives here. Bound to the loop.
 package final class Registry {
     package private(set) var apps: [String: App] = [:]
     package private(set) var devices: [Int64: Device] = [:]
+    package var channels = ChannelTable()
     private var byIdentity: [[UInt8]: Device] = [:]
     private var byBaseToken: [[UInt8]: Device] = [:]
     private var byAppToken: [AppToken: Registration] = [:]
@@ -9,7 +13,14 @@ package final class Registry {
     private var topicsByName: [[UInt8]: Topic] = [:]
     private var topicsByHash: [TopicHash: Topic] = [:]
 
+    private var lastJoin = 0
+    /// Another object for every registry: who keeps numbers of joins compares it before believing them.
+    package let identity = RegistryIdentity()
+
     package init() {}
+
+    /// The number of the latest addition of an app, or move of one to another team.
+    package var joins: Int { lastJoin }
 
     package func app(_ bundle: String) -> App? { apps[bundle] }
 
@@ -17,11 +28,21 @@ package final class Registry {
     package func add(_ app: App) {
         precondition(apps[app.bundle] == nil, "an app is added once")
         apps[app.bundle] = app
+        lastJoin += 1
+        app.joined = lastJoin
         for suffix in TopicSuffix.allCases {
             let topic = Topic(name: app.bundle + suffix.text, app: app, suffix: suffix)
             topicsByName[topic.bytes] = topic
             topicsByHash[topic.hash] = topic
         }
+    }
+
+    /// Gives an app to another team; connections that know the app as the old team's may have to be opened anew.
+    package func move(_ app: App, toTeam team: String) {
+        guard app.team != team else { return }
+        lastJoin += 1
+        app.joined = lastJoin
+        app.team = team
     }
 
     /// Removes an app and its topics; its registrations must be gone.

@@ -61,9 +61,13 @@ package final class Topic {
 /// An app: a bundle id and the team it belongs to. Bound to the loop.
 package final class App {
     package let bundle: String
-    package var team: String
+    package internal(set) var team: String
+    /// When it came to its team, as a number of the registry; later is larger.
+    package internal(set) var joined = 0
     /// `nil`: the server's.
     package var storageRule: StorageRule?
+    /// Whether it may broadcast; `nil`: as the server says.
+    package var isBroadcastEnabled: Bool?
 
     package init(bundle: String, team: String, storageRule: StorageRule?) {
         self.bundle = bundle

@@ -13,6 +13,9 @@ package struct APNsRequest {
     package private(set) var expiration: Range<Int>?
     package private(set) var priority: Range<Int>?
     package private(set) var collapseID: Range<Int>?
+    /// Of broadcasts and channel management only.
+    package private(set) var requestID: Range<Int>?
+    package private(set) var channelID: Range<Int>?
     /// An `apns-…` header or `authorization` came more than once.
     package private(set) var hasDuplicates = false
     /// Bytes of the body as sent, even when it was too large to keep.
@@ -35,6 +38,8 @@ package struct APNsRequest {
         case .expiration: hasDuplicates = Self.note(value, in: &expiration) || hasDuplicates
         case .priority: hasDuplicates = Self.note(value, in: &priority) || hasDuplicates
         case .collapseID: hasDuplicates = Self.note(value, in: &collapseID) || hasDuplicates
+        case .requestID: hasDuplicates = Self.note(value, in: &requestID) || hasDuplicates
+        case .channelID: hasDuplicates = Self.note(value, in: &channelID) || hasDuplicates
         }
     }
 
@@ -51,6 +56,7 @@ package struct APNsRequest {
 /// The header names the provider API knows, found by comparing two machine words: no string is made.
 enum HeaderName: CaseIterable {
     case method, path, authority, host, authorization, topic, id, pushType, expiration, priority, collapseID
+    case requestID, channelID
 
     init?(in storage: [UInt8], _ range: Range<Int>) {
         guard range.count <= 16 else { return nil }
@@ -75,6 +81,8 @@ enum HeaderName: CaseIterable {
         case .expiration: "apns-expiration"
         case .priority: "apns-priority"
         case .collapseID: "apns-collapse-id"
+        case .requestID: "apns-request-id"
+        case .channelID: "apns-channel-id"
         }
     }
 

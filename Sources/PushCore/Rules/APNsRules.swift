@@ -23,6 +23,11 @@ package struct APNsNotification: Sendable {
     }
 }
 
+/// Where the time of a provider token's making lies, seen from now.
+package enum TokenAge: Sendable, Equatable {
+    case good, expired, future
+}
+
 /// The rules of `POST /3/device/<token>` that need nothing but the request: pure functions, one per step, in the order
 /// the server applies them. Source: Apple, "Sending notification requests to APNs".
 package enum APNsRules {
@@ -56,10 +61,12 @@ package enum APNsRules {
         return header.lowerBound + bearer.count..<header.upperBound
     }
 
-    /// Whether a provider token of this age is refused. The window is one hour to either side.
-    package static func isExpired(issuedAtSeconds: Int64, now unixMilliseconds: Int64) -> Bool {
+    /// Whether a provider token may be used at this time. The window is one hour to either side, ends included.
+    package static func age(issuedAtSeconds: Int64, now unixMilliseconds: Int64) -> TokenAge {
         let (age, overflow) = (unixMilliseconds / 1000).subtractingReportingOverflow(issuedAtSeconds)
-        return overflow || age > CoreLimits.providerTokenAgeSecondsMax || age < -CoreLimits.providerTokenAgeSecondsMax
+        if overflow { return issuedAtSeconds < 0 ? .expired : .future }
+        if age > CoreLimits.providerTokenAgeSecondsMax { return .expired }
+        return age < -CoreLimits.providerTokenAgeSecondsMax ? .future : .good
     }
 
     /// Step 3: id, expiration, priority, collapse id, push type.
@@ -107,7 +114,7 @@ package enum APNsRules {
     }
 
     /// A whole number in decimal digits, with an optional minus sign; `nil` for anything else or beyond 64 bits.
-    private static func decimal(_ bytes: ArraySlice<UInt8>) -> Int64? {
+    static func decimal(_ bytes: ArraySlice<UInt8>) -> Int64? {
         var digits = bytes
         let isNegative = digits.first == 0x2D
         if isNegative { digits = digits.dropFirst() }

@@ -10,12 +10,23 @@ package struct ProviderKey: Sendable {
     package var team: String
     /// `nil`: both environments, as keys made before 2025.
     package var environment: PushEnvironment?
+    /// The topics or bundle ids it is good for, at most `CoreLimits.topicsPerKeyMax`; `nil`: all of the team's. A bundle
+    /// id stands for its topics with suffixes, too.
+    package var topics: [String]?
+    /// The one key that may take its place on an open connection; for keys with topics only.
+    package var relatedKey: String?
     package var publicKey: ES256PublicKey
 
-    package init(id: String, team: String, environment: PushEnvironment?, publicKey: ES256PublicKey) {
+    package init(
+        id: String, team: String, environment: PushEnvironment?, topics: [String]? = nil, relatedKey: String? = nil,
+        publicKey: ES256PublicKey
+    ) {
+        precondition(relatedKey == nil || topics != nil, "only a key with topics has a related one")
         self.id = id
         self.team = team
         self.environment = environment
+        self.topics = topics
+        self.relatedKey = relatedKey
         self.publicKey = publicKey
     }
 }
@@ -27,6 +38,10 @@ package struct ProviderTokenClaims: Sendable, Equatable {
     package var issuedAtSeconds: Int64
     /// `nil`: good for both.
     package var environment: PushEnvironment?
+    /// `nil`: all topics of the team.
+    package var topics: [String]?
+    /// See `ProviderKey.relatedKey`.
+    package var relatedKey: String?
 }
 
 /// The time between two changes of a verifier's keys; only its identity counts.
@@ -39,13 +54,18 @@ package final class ProviderKeyEpoch {}
 package final class ProviderTokenVerifier {
     package private(set) var keys: [String: ProviderKey] = [:]
     private let trustsAnyKey: Bool
+    private let isStrict: Bool
     private let parser = JSONParser()
     private var verified: [[UInt8]: ProviderTokenClaims] = [:]
     private var verifiedOrder: [[UInt8]] = []
     /// Another object after every change of the keys: who keeps claims compares it before believing them.
     package private(set) var epoch = ProviderKeyEpoch()
 
-    package init(trustsAnyKey: Bool) { self.trustsAnyKey = trustsAnyKey }
+    /// `isStrict` takes `iat` as a number only.
+    package init(trustsAnyKey: Bool, isStrict: Bool = false) {
+        self.trustsAnyKey = trustsAnyKey
+        self.isStrict = isStrict
+    }
 
     package func add(_ key: ProviderKey) {
         keys[key.id] = key
@@ -102,7 +122,8 @@ package final class ProviderTokenVerifier {
             key.publicKey.verify(signature, of: Array(token[parts[0].startIndex..<parts[1].endIndex]))
         else { return nil }
         return ProviderTokenClaims(
-            keyID: keyID, team: team, issuedAtSeconds: issuedAt, environment: key.environment)
+            keyID: keyID, team: team, issuedAtSeconds: issuedAt, environment: key.environment, topics: key.topics,
+            relatedKey: key.relatedKey)
     }
 
     private func object(_ part: ArraySlice<UInt8>) -> JSONValue? {
@@ -115,7 +136,7 @@ package final class ProviderTokenVerifier {
         switch value {
         case .int(let number): number
         case .double(let number) where number.isFinite && number.magnitude < 1e15: Int64(number)
-        case .string(let text): Int64(text)
+        case .string(let text) where !isStrict: Int64(text)
         default: nil
         }
     }

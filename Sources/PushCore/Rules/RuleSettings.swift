@@ -39,14 +39,26 @@ package enum CoreLimits {
     /// Apple: 4096 bytes of payload, 5120 for voip. Exactly the limit passes.
     package static let payloadBytesMax = 4096
     package static let payloadBytesVoIPMax = 5120
+    /// Apple: 5120 bytes of a broadcast; a request about a channel gets no more.
+    package static let payloadBytesBroadcastMax = 5120
     /// Apple: at most 64 bytes, counted in UTF-8.
     package static let collapseIDBytesMax = 64
     /// Longer topics are typos: bundle ids have at most 155 characters, suffixes at most 23.
     package static let topicBytesMax = 255
     /// Apple keeps a push for at most 30 days.
     package static let storageMillisecondsMax: Int64 = 30 * 86_400_000
+    /// Apple: a channel keeps its newest broadcast for eight hours at most.
+    package static let broadcastStorageMillisecondsMax: Int64 = 8 * 3_600_000
+    /// Channels one app on one device may subscribe to. An app shows at most a handful of Live Activities.
+    package static let subscriptionsPerRegistrationMax = 1000
+    /// Broadcasts that wait for room on one device connection; at the limit the oldest is dropped ("queue full").
+    package static let broadcastsWaitingMax = 1000
     /// Apple: a provider token is good for one hour around its `iat`.
     package static let providerTokenAgeSecondsMax: Int64 = 3600
+    /// Apple: a connection may change its provider token once in 20 minutes.
+    package static let providerTokenRestMilliseconds: Int64 = 20 * 60_000
+    /// Apple: up to 400 topics for a topic-specific key.
+    package static let topicsPerKeyMax = 400
     /// A JSON Web Token of an APNs client has some 200 bytes; the whole header block may have 8000.
     package static let providerTokenBytesMax = 4096
     /// Verified provider tokens remembered, so that a signature is checked once and not per push. Oldest go first.

@@ -18,6 +18,9 @@ package struct DeviceCore: Sendable {
         case timer
         case setTopics([DeviceTopic])
         case mintToken(topic: String)
+        /// The id in bytes, and as the app wrote it.
+        case subscribe([UInt8], name: String, topic: String)
+        case unsubscribe([UInt8])
         /// The commit that holds this arrival has returned; `isNew` is false when it was there before.
         case stored(Arrival.Receipt, isNew: Bool)
         /// The commit failed; nothing of what `store` asked for since the last commit is kept.
@@ -42,6 +45,7 @@ package struct DeviceCore: Sendable {
         case connect(baseToken: [UInt8]?, clockMilliseconds: Int64)
         case filter(CourierFilter)
         case tokenRequest(CourierTokenRequest)
+        case subscription(CourierSubscription)
         case activeState(CourierActiveState)
         case acknowledgement(CourierAcknowledgement)
         case keepAlive
@@ -79,6 +83,9 @@ package struct DeviceCore: Sendable {
     let limits: DeviceLimits
     var phase = Phase.stopped
     var topics: [DeviceTopic]
+    var channels: [DeviceChannel] = []
+    /// Numbers the frames about channels.
+    var lastQuestion: UInt32 = 0
     package internal(set) var baseToken: [UInt8]?
     /// What the server's clock is ahead of ours, as far as it told.
     var clockOffsetMilliseconds: Int64 = 0
@@ -140,6 +147,8 @@ package struct DeviceCore: Sendable {
         case .timer: timePassed(now, &outputs)
         case .setTopics(let wanted): setTopics(wanted, now, &outputs)
         case .mintToken(let topic): mintToken(topic, now, &outputs)
+        case .subscribe(let id, let name, let topic): subscribe(id, name: name, topic: topic, &outputs)
+        case .unsubscribe(let id): unsubscribe(id, &outputs)
         case .stored(let receipt, let isNew): stored(receipt, isNew: isNew, now, &outputs)
         case .storingFailed(let why): storingFailed(why, now, &outputs)
         case .consumed(let count): consumed(count, now, &outputs)

@@ -129,6 +129,7 @@ extension DeviceCore {
             Session(since: now.nanoseconds, keepAliveAt: now.nanoseconds + timing.keepAliveInterval))
         writeFilter(&outputs)
         askForTokens(now, &outputs)
+        writeChannels(&outputs)
         outputs.append(.write(.activeState(CourierActiveState(state: 1))))
         outputs.append(.event(.connected))
     }

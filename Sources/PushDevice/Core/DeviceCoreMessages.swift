@@ -10,6 +10,8 @@ extension DeviceCore {
             case CourierCommand.connectResponse: answered(try CourierConnectResponse(frame), now, &outputs)
             case CourierCommand.notification: notificationArrived(frame, now, &outputs)
             case CourierCommand.tokenResponse: tokenArrived(try CourierTokenResponse(frame), &outputs)
+            case CourierCommand.subscription, CourierCommand.subscriptionResponse:
+                subscriptionAnswered(try CourierSubscriptionResponse(frame), &outputs)
             case CourierCommand.keepAliveResponse: keepAliveAnswered(now)
             case CourierCommand.keepAlive:
                 if isOnline { outputs.append(.write(.keepAliveResponse)) }
@@ -53,7 +55,8 @@ extension DeviceCore {
                     message: InboxMessage(
                         message, topic: topic.name, receivedAtMilliseconds: now.wallMilliseconds),
                     receipt: Arrival.Receipt(
-                        messageID: message.messageID, token: message.token, session: session))))
+                        messageID: message.messageID, token: message.token, session: session,
+                        channel: message.broadcastChannel))))
     }
 
     mutating func stored(
@@ -62,6 +65,7 @@ extension DeviceCore {
         precondition(storing > 0, "only what was asked to be stored is answered")
         storing -= 1
         if isNew { unconsumed += 1 }
+        if let channel = receipt.channel { advance(channel) }
         if isOnline, receipt.session == session {
             acknowledge(receipt.messageID, token: receipt.token, status: CourierAcknowledgement.taken, &outputs)
         }

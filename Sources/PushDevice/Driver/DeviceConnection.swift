@@ -97,6 +97,12 @@ package final class DeviceConnection: SocketHandler {
 
     package func setTopics(_ topics: [DeviceTopic]) { enter(.setTopics(topics)) }
 
+    package func subscribe(_ id: [UInt8], name: String, topic: String) {
+        enter(.subscribe(id, name: name, topic: topic))
+    }
+
+    package func unsubscribe(_ id: [UInt8]) { enter(.unsubscribe(id)) }
+
     package func mintToken(topic: String) { enter(.mintToken(topic: topic)) }
 
     /// The app is done with a message: it leaves the inbox in this turn's commit.
@@ -249,6 +255,7 @@ package final class DeviceConnection: SocketHandler {
         case .connect(let baseToken, let clock): writeConnect(baseToken: baseToken, clockMilliseconds: clock)
         case .filter(let filter): filter.write(into: &plainOut)
         case .tokenRequest(let request): request.write(into: &plainOut)
+        case .subscription(let subscription): subscription.write(into: &plainOut)
         case .activeState(let state): state.write(into: &plainOut)
         case .acknowledgement(let acknowledgement): acknowledgement.write(into: &plainOut)
         case .keepAlive: CourierKeepAlive().write(into: &plainOut)

@@ -10,6 +10,8 @@ final class DeviceDriver: DeviceConnectionHandler {
         case setTopics([String])
         case token(TokenRequest)
         case cancelToken(UInt64)
+        case subscribe([UInt8], name: String, topic: String)
+        case unsubscribe([UInt8])
         case consumed(Int64)
         case stop(Reply<Void>)
     }
@@ -63,6 +65,8 @@ final class DeviceDriver: DeviceConnectionHandler {
             connection?.setTopics(topics.map { DeviceTopic($0) })
         case .token(let request): token(request)
         case .cancelToken(let id): finish(id, .failure(DeviceError(.stopped, "the task was cancelled")))
+        case .subscribe(let id, let name, let topic): connection?.subscribe(id, name: name, topic: topic)
+        case .unsubscribe(let id): connection?.unsubscribe(id)
         case .consumed(let sequence): connection?.consume(sequence: sequence)
         case .stop(let reply): stop(reply)
         }
@@ -185,7 +189,7 @@ final class DeviceDriver: DeviceConnectionHandler {
                 for id in waiters.keys { finish(id, .failure(DeviceError(.refused, reason.description))) }
             }
         case .connected: lastReason = nil
-        case .connecting, .inboxFull: break
+        case .connecting, .inboxFull, .subscribed, .subscriptionRefused: break
         }
         events.yield(event)
     }

@@ -7,7 +7,7 @@ package import PushSQLite
 /// a page for each. So a commit only appends. Belongs to the loop. The file is locked for as long as it is open: two processes with one identity would
 /// take each other's messages.
 package final class FileInbox {
-    private static let schemaVersion: Int32 = 1
+    private static let schemaVersion: Int32 = 2
     /// Inserts between two looks for keys that may be forgotten.
     private static let pruneInterval: Int64 = 256
 
@@ -32,13 +32,14 @@ package final class FileInbox {
             """
             INSERT INTO message
               (payload, key, topic, received_at, expiry, timestamp, flags, priority, push_id, channel, task_id,
-               vendor_message_id, collapse_id, push_type)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+               vendor_message_id, collapse_id, push_type, broadcast_channel)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
             """)
         consumeMessage = try database.prepare(
             """
             UPDATE message SET consumed = 1, payload = NULL, topic = NULL, push_id = NULL, channel = NULL,
-              task_id = NULL, vendor_message_id = NULL, collapse_id = NULL, push_type = NULL
+              task_id = NULL, vendor_message_id = NULL, collapse_id = NULL, push_type = NULL,
+              broadcast_channel = NULL
             WHERE sequence = ?1 AND consumed = 0
             """)
         prune = try database.prepare("DELETE FROM message WHERE sequence <= ?1 AND consumed = 1")
@@ -60,8 +61,11 @@ package final class FileInbox {
                       sequence INTEGER PRIMARY KEY, key BLOB NOT NULL, consumed INTEGER NOT NULL DEFAULT 0,
                       topic TEXT, payload BLOB, received_at INTEGER, expiry INTEGER, timestamp INTEGER, flags INTEGER,
                       priority INTEGER, push_id BLOB, channel TEXT, task_id TEXT, vendor_message_id TEXT,
-                      collapse_id TEXT, push_type TEXT);
+                      collapse_id TEXT, push_type TEXT, broadcast_channel BLOB);
                     """)
+                try database.setUserVersion(schemaVersion)
+            case 1:
+                try database.execute("ALTER TABLE message ADD COLUMN broadcast_channel BLOB")
                 try database.setUserVersion(schemaVersion)
             case schemaVersion:
                 break
@@ -121,6 +125,7 @@ package final class FileInbox {
         statement.bind(12, message.vendorMessageID)
         statement.bind(13, message.collapseID)
         statement.bind(14, message.pushType)
+        statement.bind(15, message.broadcastChannel)
         try statement.run(1, message.payload.span)
         let sequence = database.lastInsertRowID
         if sequence % Self.pruneInterval == 0 {
@@ -135,7 +140,7 @@ package final class FileInbox {
         let rows = try database.prepare(
             """
             SELECT sequence, key, topic, payload, received_at, expiry, timestamp, flags, priority, push_id, channel,
-              task_id, vendor_message_id, collapse_id, push_type
+              task_id, vendor_message_id, collapse_id, push_type, broadcast_channel
             FROM message WHERE consumed = 0 ORDER BY sequence
             """)
         var messages: [(sequence: Int64, message: InboxMessage)] = []
@@ -163,6 +168,7 @@ package final class FileInbox {
         message.vendorMessageID = text(12)
         message.collapseID = text(13)
         message.pushType = text(14)
+        message.broadcastChannel = row.isNull(15) ? nil : row.blob(15)
         return message
     }
 

@@ -1,4 +1,4 @@
-internal import PushCourier
+package import PushCourier
 
 /// A message as the inbox keeps it.
 package struct InboxMessage: Sendable, Equatable {
@@ -20,6 +20,8 @@ package struct InboxMessage: Sendable, Equatable {
     package var vendorMessageID: String?
     package var collapseID: String?
     package var pushType: String?
+    /// Id of the channel it was broadcast on.
+    package var broadcastChannel: [UInt8]?
 
     package init(topic: String, payload: [UInt8], key: MessageKey, receivedAtMilliseconds: Int64) {
         self.topic = topic
@@ -43,6 +45,7 @@ package struct InboxMessage: Sendable, Equatable {
         vendorMessageID = message.vendorMessageID
         collapseID = message.collapseID
         pushType = message.pushType
+        broadcastChannel = message.broadcastChannel?.id
     }
 }
 
@@ -57,5 +60,7 @@ package struct Arrival: Sendable, Equatable {
         package var token: [UInt8]
         /// Counts connections: message ids mean nothing on another one.
         package var session: UInt64
+        /// Of a broadcast: how far the device has come in its channel.
+        package var channel: CourierChannel?
     }
 }

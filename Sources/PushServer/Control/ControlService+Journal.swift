@@ -20,7 +20,10 @@ extension ControlService {
         wanted.bundle = query.text("app")
         // A chain leads from the newest push to the oldest.
         if !wanted.prefersOldest { wanted.chain = registration?.lastPush }
-        if let channel = query.text("channel"), channel != "apns" { throw .badField("channel", "must be apns") }
+        let channel = query.text("channel")
+        if let channel, channel != "apns" && channel != "broadcast" {
+            throw .badField("channel", "must be apns or broadcast")
+        }
         let state = try milestone(query)
         if wanted.chain == nil { wanted.isRejected = state.map { $0 == .rejected } }
         let text = query.text("q")?.lowercased()
@@ -32,6 +35,7 @@ extension ControlService {
                 let view = waits.view(push)
                 let isMeant =
                     (registration == nil || push.record.registration == registration?.id)
+                    && (channel == nil || (push.record.broadcast == nil) == (channel == "apns"))
                     && (state == nil || view.state == state) && (text == nil || view.contains(text ?? ""))
                 if isMeant { views.append(view) }
                 return views.count < limit
@@ -71,7 +75,7 @@ extension ControlService {
 
     private func milestone(_ query: ControlQuery) throws(ControlError) -> Milestone? {
         guard let text = query.text("state") else { return nil }
-        let known = Milestone.allCases.filter { Milestone.way.contains($0) || $0.isFailure }
+        let known = Milestone.allCases.filter { Milestone.way.contains($0) || $0 == .held || $0.isFailure }
         guard let milestone = Milestone(text: text), known.contains(milestone) else {
             throw .badField("state", "must be one of \(known.map(\.text).joined(separator: ", "))")
         }

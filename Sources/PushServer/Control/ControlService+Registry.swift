@@ -1,3 +1,4 @@
+import PushBytes
 import PushCore
 import PushCrypto
 import PushHTTP1
@@ -21,11 +22,13 @@ extension ControlService {
         guard let app = registry.app(bundle) else { throw .unknownApp(bundle) }
         switch request.method {
         case "PATCH":
-            let body = try ControlBody(request, parser: parser, allowed: ["team", "storageRule"])
+            let body = try ControlBody(request, parser: parser, allowed: ["team", "storageRule", "broadcast"])
             let team = try team(body)
             let rule = try storageRule(body)
-            if let team { app.team = team }
+            let isBroadcastEnabled = try body.flag("broadcast")
+            if let team { registry.move(app, toTeam: team) }
             if let rule { app.storageRule = rule }
+            if let isBroadcastEnabled { app.isBroadcastEnabled = isBroadcastEnabled }
             service.core.outputs.append(.save(.app(app)))
             respondWhenStored(exchange, ControlAnswer(200, json(app)))
         case "DELETE":
@@ -55,7 +58,7 @@ extension ControlService {
 
     private func json(_ app: App) -> JSONValue { DeviceView.json(app, rule: service.core.rule(of: app)) }
 
-    private func team(_ body: ControlBody) throws(ControlError) -> String? {
+    func team(_ body: ControlBody) throws(ControlError) -> String? {
         guard let team = try body.text("team") else { return nil }
         guard !team.isEmpty, team.utf8.count <= 32 else { throw .badField("team", "must have 1 to 32 characters") }
         return team
@@ -68,48 +71,6 @@ extension ControlService {
                 "storageRule", "must be one of \(StorageRule.allCases.map(\.text).joined(separator: ", "))")
         }
         return rule
-    }
-
-    // MARK: Keys
-
-    func keys(_ exchange: HTTP1Exchange, _ id: String?) throws(ControlError) {
-        let request = exchange.request
-        guard let id else {
-            try allow(["GET", "POST"], request)
-            if request.method == "POST" { return try addKey(exchange) }
-            let keys = service.core.verifier.keys.values.sorted { $0.id < $1.id }
-            return exchange.respond(ControlAnswer(200, ["keys": .array(keys.map(DeviceView.json))]).response)
-        }
-        try allow(["GET", "DELETE"], request)
-        guard let key = service.core.verifier.keys[id] else {
-            throw ControlError(404, "unknown_key", "There is no key \(id).", hint: "GET /localpush/v1/keys lists them.")
-        }
-        guard request.method == "DELETE" else {
-            return exchange.respond(ControlAnswer(200, DeviceView.json(key)).response)
-        }
-        _ = service.core.verifier.remove(keyID: id)
-        service.store.removeKey(id: id)
-        respondWhenStored(exchange, ControlAnswer(200, [:]))
-    }
-
-    private func addKey(_ exchange: HTTP1Exchange) throws(ControlError) {
-        let body = try ControlBody(exchange.request, parser: parser, allowed: ["id", "team", "pem", "environment"])
-        let id = try body.requiredText("id")
-        guard id.utf8.count <= 64 else { throw .badField("id", "must have at most 64 characters") }
-        guard let team = try team(body) else { throw .badField("team", "is missing") }
-        let pem = try body.requiredText("pem")
-        let environment = Self.environment(try body.environment("environment"))
-        guard let publicKey = try? ES256PublicKey(pem: pem) else {
-            throw .badField("pem", "must be a P-256 key in PEM: the text of a .p8 file, or its public half")
-        }
-        guard service.core.verifier.keys[id] == nil else {
-            throw ControlError(
-                409, "already_exists", "There is a key \(id) already.", hint: "DELETE /localpush/v1/keys/\(id) first.")
-        }
-        let key = ProviderKey(id: id, team: team, environment: environment, publicKey: publicKey)
-        service.core.verifier.add(key)
-        service.store.save(key)
-        respondWhenStored(exchange, ControlAnswer(201, DeviceView.json(key)))
     }
 
     // MARK: Devices
@@ -162,7 +123,11 @@ extension ControlService {
     private func change(_ device: Device, _ exchange: HTTP1Exchange) throws(ControlError) {
         let body = try ControlBody(
             exchange.request, parser: parser,
-            allowed: ["online", "registered", "expired", "notificationsEnabled", "name", "app"])
+            allowed: [
+                "online", "registered", "expired", "notificationsEnabled", "name", "app", "subscribe", "unsubscribe",
+            ])
+        let joined = try subscriptions(body, "subscribe", device)
+        let left = try subscriptions(body, "unsubscribe", device)
         let isOnline = try body.flag("online")
         let isRegistered = try body.flag("registered")
         let isExpired = try body.flag("expired")
@@ -188,7 +153,34 @@ extension ControlService {
             if let isRegistered { service.core.setRegistered(registration, isRegistered, now: now) }
             if let isExpired { service.core.setExpired(registration, isExpired, now: now) }
         }
+        for (_, channel) in left { service.core.leave(device, channelID: channel.id) }
+        let fresh = joined.compactMap { service.core.join($0.registration, $0.channel) }
         if let isOnline { service.core.setOnline(device, isOnline, now: now) }
+        for subscription in fresh { service.core.replay(subscription, now: now) }
         respondWhenStored(exchange, ControlAnswer(200, DeviceView.json(device)))
+    }
+
+    /// The channels a body names, each with the registration of its app on the device.
+    private func subscriptions(
+        _ body: ControlBody, _ name: String, _ device: Device
+    ) throws(ControlError) -> [(registration: Registration, channel: Channel)] {
+        var found: [(registration: Registration, channel: Channel)] = []
+        for text in try body.texts(name) ?? [] {
+            guard let id = Base64.decode(text), let channel = registry.channels[id: id],
+                channel.environment == device.environment
+            else {
+                throw ControlError(
+                    404, "unknown_channel", "There is no channel \(text) in \(device.environment.text).",
+                    hint: "localpush channels list --app BUNDLE lists them.")
+            }
+            let registration =
+                channel.subscription(of: device)?.registration
+                ?? device.registrations.first { $0.app.bundle == channel.bundle }
+            guard let registration else {
+                throw ControlError(404, "unknown_app", "\(channel.bundle) is not on \(device.label).")
+            }
+            found.append((registration, channel))
+        }
+        return found
     }
 }

@@ -5,7 +5,7 @@ import PushReactor
 import PushStore
 
 /// The control API under `/localpush/v1`: finds the call, checks the token, and answers when the turn is stored.
-/// Its files: `+Registry` has apps, keys and devices, `+Journal` has pushes, waits and events. Bound to the loop.
+/// Its files: `+Registry` has apps and devices, `+Keys` signing keys, `+Journal` has pushes, waits and events. Bound to the loop.
 final class ControlService {
     static let prefix = ["localpush", "v1"]
     static let waitMillisecondsMax: Int64 = 10 * 60_000
@@ -23,7 +23,7 @@ final class ControlService {
         self.service = service
         self.configuration = configuration
         self.loop = loop
-        waits = ControlWaits(service: service, loop: loop)
+        waits = ControlWaits(service: service, loop: loop, countMax: configuration.waitsMax)
     }
 
     var now: Moment {
@@ -149,7 +149,7 @@ final class ControlService {
             "collapseIDBytes": .int(Int64(CoreLimits.collapseIDBytesMax)),
             "inFlightPerDevice": .int(Int64(CoreLimits.inFlightMax)), "mailbox": .int(Int64(CoreLimits.mailboxMax)),
             "connections": .int(Int64(DriverLimits.connectionsMax)), "history": .int(configuration.historyMax),
-            "waits": .int(Int64(ControlWaits.countMax)),
+            "waits": .int(Int64(configuration.waitsMax)),
         ]
     }
 }

@@ -6,18 +6,18 @@ import PushStore
 
 /// The calls that are answered later: waits for a milestone, waits for an inbox, event streams. Bound to the loop.
 final class ControlWaits {
-    /// Open waits and streams together; beyond, calls are refused with 429.
-    static let countMax = 1000
-
     private let service: PushService
     private let loop: EventLoop
+    private let countMax: Int
     private let parser = JSONParser()
     private var waits: [ObjectIdentifier: Wait] = [:]
     private var isStopping = false
 
-    init(service: PushService, loop: EventLoop) {
+    /// `countMax`: open waits and streams together; beyond, calls are refused with 429.
+    init(service: PushService, loop: EventLoop, countMax: Int) {
         self.service = service
         self.loop = loop
+        self.countMax = countMax
     }
 
     /// Something that waits for the journal to move.
@@ -117,15 +117,15 @@ final class ControlWaits {
     // MARK: Helpers
 
     private func checkRoom() throws(ControlError) {
-        guard waits.count < Self.countMax else {
+        guard waits.count < countMax else {
             throw ControlError(
-                429, "too_many_waits", "\(Self.countMax) waits and streams are open already.",
+                429, "too_many_waits", "\(countMax) waits and streams are open already.",
                 hint: "Give waits a shorter timeout, or end streams that nobody reads.")
         }
     }
 
     private func add(_ wait: Wait, milliseconds: Int64?) {
-        precondition(waits.count < Self.countMax, "there is room")
+        precondition(waits.count < countMax, "there is room")
         let key = ObjectIdentifier(wait)
         waits[key] = wait
         service.observer = { [unowned self] events in moved(events) }

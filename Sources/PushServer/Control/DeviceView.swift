@@ -18,6 +18,7 @@ enum DeviceView {
             "token": .string(registration.token.hex), "registered": .bool(registration.unregisteredAt == nil),
             "expired": .bool(registration.expiredAt != nil), "queued": .int(Int64(registration.waitingCount)),
             "inFlight": .int(Int64(registration.inFlightCount)),
+            "channels": .array(registration.subscriptions.map { .string($0.channel.text) }),
         ]
     }
 
@@ -25,9 +26,12 @@ enum DeviceView {
         ["bundle": .string(app.bundle), "team": .string(app.team), "storageRule": .string(rule.text)]
     }
 
+    /// Without `environment`: both. Without `topics`: all of the team's.
     static func json(_ key: ProviderKey) -> JSONValue {
         var members = [JSONMember("id", .string(key.id)), JSONMember("team", .string(key.team))]
         if let environment = key.environment { members.append(JSONMember("environment", .string(environment.text))) }
+        if let topics = key.topics { members.append(JSONMember("topics", .array(topics.map { .string($0) }))) }
+        if let related = key.relatedKey { members.append(JSONMember("relatedKey", .string(related))) }
         return .object(members)
     }
 }

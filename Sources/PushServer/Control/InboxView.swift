@@ -1,3 +1,4 @@
+import PushBytes
 import PushCore
 import PushHTTP1
 import PushJSON
@@ -47,12 +48,16 @@ struct InboxView {
 
     private func message(_ push: StoredPush, sequence: Int64) -> JSONValue {
         let payload = (try? parser.parse(push.payload.span)) ?? .string(String(decoding: push.payload, as: UTF8.self))
-        let received = push.events.last { $0.milestone == .acknowledged }?.at ?? push.record.at
+        let received =
+            push.events.last { $0.milestone == .acknowledged && $0.device == device }?.at ?? push.record.at
         let id = push.record.id ?? service.core.ids.id(for: push.record.sequence)
-        return [
-            "seq": .int(sequence), "push": .string(id.string), "topic": .string(push.record.topic ?? ""),
-            "payload": payload, "receivedAt": .int(received),
-        ]
+        let channel = push.record.broadcast.map { [JSONMember("channelID", .string(Base64.encode($0.channel)))] } ?? []
+        return .object(
+            [
+                JSONMember("seq", .int(sequence)), JSONMember("push", .string(id.string)),
+                JSONMember("topic", .string(push.record.topic ?? "")), JSONMember("payload", payload),
+                JSONMember("receivedAt", .int(received)),
+            ] + channel)
     }
 
     private func reading<Result>(_ body: () throws(StoreError) -> Result) throws(ControlError) -> Result {

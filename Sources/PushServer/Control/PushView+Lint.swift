@@ -21,6 +21,7 @@ extension PushView {
         var subject = LintSubject(
             payload: try? parser.parse(push.payload.span), payloadBytes: push.payload.count, receivedAt: record.at)
         subject.pushType = record.pushType
+        subject.isBroadcast = record.broadcast != nil
         if let topic = record.topic { subject.suffix = TopicSuffix.split(topic).suffix }
         subject.priority = record.priority
         subject.expiration = record.expiration

@@ -7,6 +7,7 @@ struct PushView {
     let push: StoredPush
     let id: String
     let registration: Registration?
+    private let broadcast: BroadcastView?
     private let isListening: Bool
     private let replacements: [Int64: String]
 
@@ -14,6 +15,7 @@ struct PushView {
         self.push = push
         id = push.record.id?.string ?? core.ids.id(for: push.record.sequence).string
         registration = core.registry.registration(push.record.registration)
+        broadcast = BroadcastView(push, core: core)
         if let registration, let topic = push.record.topic.flatMap({ core.registry.topic(named: Array($0.utf8)) }) {
             let device = registration.device
             isListening = device.isVirtual ? device.isSwitchedOn : device.session?.listens(to: topic) ?? false
@@ -35,6 +37,7 @@ struct PushView {
     /// The furthest milestone, or the end.
     var state: Milestone {
         if push.record.reason != nil { return .rejected }
+        if let broadcast { return broadcast.state }
         let passed = push.events.map(\.milestone)
         if passed.contains(.acknowledged) { return .acknowledged }
         return passed.last(where: \.isFailure) ?? passed.last ?? .stored
@@ -56,6 +59,7 @@ struct PushView {
 
     /// The answer to "what happened to it, and why?".
     var sentence: String {
+        if let broadcast, push.record.reason == nil { return broadcast.sentence }
         let device = registration.map { "\($0.device.name) (\($0.device.label))" } ?? "its device"
         switch state {
         case .rejected:
@@ -76,6 +80,9 @@ struct PushView {
         case .sent:
             let attempts = push.events.count { $0.milestone == .sent }
             return "Sent to \(device) \(attempts == 1 ? "once" : "\(attempts) times") and not acknowledged yet."
+        case .held where registration?.device.isOnline == true:
+            let cause = push.events.last { $0.milestone == .held }.flatMap { HoldCause(rawValue: $0.detail) }
+            return "Held back from \(device): \(cause?.explanation ?? "no cause was kept")."
         default:
             return waitingSentence(device)
         }
@@ -95,7 +102,8 @@ struct PushView {
     func json(parser: JSONParser) -> JSONValue {
         let record = push.record
         var members: [JSONMember] = [
-            JSONMember("id", .string(id)), JSONMember("seq", .int(record.sequence)), JSONMember("channel", "apns"),
+            JSONMember("id", .string(id)), JSONMember("seq", .int(record.sequence)),
+            JSONMember("channel", broadcast == nil ? "apns" : "broadcast"),
         ]
         func add(_ name: String, _ text: String?) {
             if let text { members.append(JSONMember(name, .string(text))) }
@@ -104,6 +112,7 @@ struct PushView {
         add("topic", record.topic)
         add("token", registration?.token.hex)
         add("device", registration?.device.label)
+        add("channelID", broadcast?.channel)
         add("environment", record.environment.text)
         add("state", state.text)
         add("reason", record.reason?.text)
@@ -116,6 +125,7 @@ struct PushView {
         add("detail", record.detail)
         let payload = (try? parser.parse(push.payload.span)) ?? .string(String(decoding: push.payload, as: UTF8.self))
         members.append(JSONMember("payload", payload))
+        if record.reason == nil, let broadcast { members.append(JSONMember("deliveries", broadcast.json)) }
         members.append(JSONMember("lifeLine", .array(lifeLine)))
         members.append(JSONMember("sentence", .string(sentence)))
         return .object(members)
@@ -123,18 +133,22 @@ struct PushView {
 
     private var lifeLine: [JSONValue] {
         let record = push.record
-        func line(_ sequence: Int64, _ state: Milestone, _ at: Int64, _ detail: String?) -> JSONValue {
+        func line(
+            _ sequence: Int64, _ state: Milestone, _ at: Int64, _ detail: String?, device: Int64 = 0
+        ) -> JSONValue {
             var members = [
                 JSONMember("seq", .int(sequence)), JSONMember("state", .string(state.text)), JSONMember("at", .int(at)),
             ]
+            if device != 0 && broadcast != nil { members.append(JSONMember("device", .string("d\(device)"))) }
             if let detail { members.append(JSONMember("detail", .string(detail))) }
             return .object(members)
         }
         if let reason = record.reason { return [line(record.sequence, .rejected, record.at, reason.text)] }
-        let start = [
-            line(record.sequence, .accepted, record.at, nil), line(record.sequence, .stored, record.at, nil),
-        ]
-        return start + push.events.map { line($0.sequence, $0.milestone, $0.at, detail(of: $0)) }
+        var start = [line(record.sequence, .accepted, record.at, nil)]
+        // What a channel keeps it keeps for some devices: their lines say so.
+        if broadcast == nil { start.append(line(record.sequence, .stored, record.at, nil)) }
+        return start
+            + push.events.map { line($0.sequence, $0.milestone, $0.at, detail(of: $0), device: $0.device) }
     }
 
     private func detail(of event: JournalEvent) -> String? {
@@ -142,6 +156,7 @@ struct PushView {
         case .sent: event.detail > 1 ? "attempt \(event.detail)" : nil
         case .replaced: "by \(replacements[event.detail] ?? "")"
         case .dropped: DropCause(rawValue: event.detail)?.explanation
+        case .held: HoldCause(rawValue: event.detail)?.explanation
         default: nil
         }
     }

@@ -5,18 +5,24 @@ package import PushCore
 package struct ProviderSession {
     /// By the name the client connected to, unless a request names another.
     package let environment: PushEnvironment
-    var tokenBytes: [UInt8] = []
-    var claims: ProviderTokenClaims?
-    /// The keys the claims were checked with: after a change of keys they are checked again.
+    /// What the client showed in its handshake. With a certificate, provider tokens are not looked at.
+    package let certificate: PresentedCertificate
+    var token = TokenBinding()
+    /// The keys the token was checked with: after a change of keys it is checked again.
     var epoch: ProviderKeyEpoch?
+    /// Apps that joined later are unknown to this connection, where `auth.bindsApps` says so.
+    var joinsKnown = 0
+    var joinsRegistry: RegistryIdentity?
+    /// The last topic, found to be allowed for the current token or certificate.
     var topic: Topic?
 
     /// The name the last request was sent to, and what it means.
     var authorityBytes: [UInt8] = []
     var authorityEnvironment: PushEnvironment
 
-    package init(environment: PushEnvironment) {
+    package init(environment: PushEnvironment, certificate: PresentedCertificate = .none) {
         self.environment = environment
+        self.certificate = certificate
         authorityEnvironment = environment
     }
 }

@@ -2,7 +2,10 @@ package import PushCore
 
 extension ServerCore {
     /// Puts a push into its mailbox, or straight onto the wire when the device listens and nothing is before it.
-    func route(_ entry: MailboxEntry, to registration: Registration, topic: Topic, now: Moment) {
+    /// `mailbox` is the topic's own unless told otherwise.
+    func route(
+        _ entry: MailboxEntry, to registration: Registration, topic: Topic, mailbox: Int? = nil, now: Moment
+    ) {
         let device = registration.device
         guard device.notificationsEnabled else {
             journal(
@@ -16,7 +19,7 @@ extension ServerCore {
         }
         let session = device.session
         let canDeliver = session?.listens(to: topic) ?? false
-        let index = registration.mailboxIndex(for: topic)
+        let index = mailbox ?? registration.mailboxIndex(for: topic)
         registration.withMailbox(index) {
             $0.admit(entry, canDeliver: canDeliver, rule: rule(of: registration.app), departures: &departures)
         }
@@ -55,6 +58,7 @@ extension ServerCore {
                 pump(session, registration, index, now: now)
             }
         }
+        if !session.waitingBroadcasts.isEmpty { pumpBroadcasts(session, now: now) }
     }
 
     /// Pushes were taken out of the window without an acknowledgement: others may have their place.
@@ -68,7 +72,7 @@ extension ServerCore {
             .deliver(
                 ServerDelivery(
                     connection: session.connection, sequence: record.sequence, messageID: record.messageID,
-                    token: registration.token, topic: registration.mailboxes[record.mailboxIndex].topic,
+                    token: registration.token, topic: record.topic,
                     isFromStorage: record.isFromStorage || record.attempts > 1, isLastStored: record.isLastStored)))
         journal(
             .sent, push: record.sequence, device: registration.device, detail: Int64(record.attempts), now: now)
@@ -90,10 +94,12 @@ extension ServerCore {
             }
         }
         for sequence in waiting.sorted() { deliverVirtually(sequence, to: device, now: now) }
+        replayChannels(of: device, now: now)
     }
 
     /// Throws away what waits for a registration, with the reason.
     func dropAll(of registration: Registration, cause: DropCause, now: Moment) {
+        dropThrottled(of: registration, cause: cause, now: now)
         for index in registration.mailboxes.indices {
             for sequence in registration.withMailbox(index, { $0.removeAll() }) {
                 registration.device.session?.forget(sequence)
@@ -105,12 +111,13 @@ extension ServerCore {
     /// The latest time at which `timePassed` must be called again, in unix milliseconds and monotonic milliseconds;
     /// `Int64.max` when nothing waits.
     package var wakeTimes: (unix: Int64, monotonic: Int64) {
-        (expiryCheckAt, sessions.isEmpty ? .max : sessionCheckAt)
+        (expiryCheckAt, min(holdCheckAt, sessions.isEmpty ? .max : sessionCheckAt))
     }
 
     /// Does what is due: expires stored pushes, sends unacknowledged ones again, ends silent connections.
     package func timePassed(now: Moment) {
         if now.unixMilliseconds >= expiryCheckAt { expireStored(now: now) }
+        if now.monotonicMilliseconds >= holdCheckAt { releaseDue(now: now) }
         guard !sessions.isEmpty, now.monotonicMilliseconds >= sessionCheckAt else { return }
         sessionCheckAt = now.monotonicMilliseconds + 1000
         for session in sessions.values.sorted(by: { $0.connection < $1.connection })
@@ -130,7 +137,9 @@ extension ServerCore {
                 journalDepartures(of: registration, now: now)
                 if earliest > now.unixMilliseconds { expiryCheckAt = min(expiryCheckAt, earliest) }
             }
+            expireThrottled(of: registration, now: now)
         }
+        expireChannels(now: now)
     }
 
     private func checkSilence(of session: DeviceSession, now: Moment) {

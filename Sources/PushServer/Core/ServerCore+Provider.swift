@@ -3,17 +3,19 @@ package import PushCore
 
 extension ServerCore {
     /// Judges one request in the documented order: path and method, repeated headers, authentication, headers, topic,
-    /// payload, device token. `isJSON` is asked only when all before it passed.
+    /// payload, device token. `isJSON` is asked only when all before it passed. A certificate of the other environment
+    /// comes before all of them: with `badCertificateEnvironment` the connection ends without an answer.
     package func judge(
         _ request: APNsRequest, session: inout ProviderSession, isJSON: () -> Bool, now: Moment
     ) -> Result<Acceptance, APNsReason.Failure> {
+        let environment = environment(of: request, session: &session)
+        if isForeign(session.certificate, in: environment) { return .failure(.init(.badCertificateEnvironment)) }
         let tokenRange: Range<Int>
         switch APNsRules.route(request) {
         case .failure(let failure): return .failure(failure)
         case .success(let range): tokenRange = range
         }
         if request.hasDuplicates { return .failure(.init(.duplicateHeaders)) }
-        let environment = environment(of: request, session: &session)
         if let reason = authenticate(request, session: &session, environment: environment, now: now) {
             return .failure(.init(reason))
         }
@@ -44,6 +46,14 @@ extension ServerCore {
         let entry = MailboxEntry(
             sequence: sequence, expiresAt: expiresAt, isStorable: isStorable,
             priority: acceptance.notification.priority)
+        if acceptance.registration.unregisteredAt != nil {
+            acceptance.registration.graceSends += 1
+            journal(
+                .dropped, push: sequence, device: acceptance.registration.device,
+                detail: DropCause.unregistered.rawValue, now: now)
+            return (sequence, entry)
+        }
+        if settings.delivery.holdsAnything && holdBack(entry, acceptance, now: now) { return (sequence, entry) }
         route(entry, to: acceptance.registration, topic: acceptance.topic, now: now)
         return (sequence, entry)
     }
@@ -61,54 +71,6 @@ extension ServerCore {
         return session.authorityEnvironment
     }
 
-    private func authenticate(
-        _ request: APNsRequest, session: inout ProviderSession, environment: PushEnvironment, now: Moment
-    ) -> APNsReason? {
-        guard let range = APNsRules.bearerToken(request) else { return .missingProviderToken }
-        if session.epoch !== verifier.epoch || !request.storage.matches(range, session.tokenBytes) {
-            let token = request.storage[range]
-            guard let claims = verifier.claims(of: token) else { return .invalidProviderToken }
-            if let bound = session.claims, bound.team != claims.team { return .invalidProviderToken }
-            session.claims = claims
-            session.epoch = verifier.epoch
-            session.tokenBytes = Array(token)
-        }
-        guard let claims = session.claims else { return .invalidProviderToken }
-        if let only = claims.environment, only != environment { return .badEnvironmentKeyIDInToken }
-        return APNsRules.isExpired(issuedAtSeconds: claims.issuedAtSeconds, now: now.unixMilliseconds)
-            ? .expiredProviderToken : nil
-    }
-
-    private func findTopic(
-        _ request: APNsRequest, session: inout ProviderSession
-    ) -> Result<Topic, APNsReason.Failure> {
-        guard let range = request.topic, !range.isEmpty else { return .failure(.init(.missingTopic)) }
-        if let last = session.topic, request.storage.matches(range, last.bytes), mayUse(last, session) {
-            return .success(last)
-        }
-        let name = request.storage[range]
-        guard name.count <= CoreLimits.topicBytesMax else { return .failure(.init(.badTopic)) }
-        if let known = registry.topic(named: Array(name)) {
-            guard mayUse(known, session) else { return .failure(.init(.topicDisallowed)) }
-            session.topic = known
-            return .success(known)
-        }
-        let (bundle, _) = TopicSuffix.split(String(decoding: name, as: UTF8.self))
-        guard App.isValid(bundle: bundle) else { return .failure(.init(.badTopic)) }
-        guard settings.registersUnknownTokens, let team = session.claims?.team else {
-            return .failure(.init(.topicDisallowed))
-        }
-        addApp(bundle: bundle, team: team, storageRule: nil)
-        guard let made = registry.topic(named: Array(name)) else { return .failure(.init(.badTopic)) }
-        session.topic = made
-        return .success(made)
-    }
-
-    private func mayUse(_ topic: Topic, _ session: ProviderSession) -> Bool {
-        guard registry.app(topic.app.bundle) === topic.app, let claims = session.claims else { return false }
-        return topic.app.team == claims.team || (settings.trustsAnyKey && verifier.keys[claims.keyID] == nil)
-    }
-
     private func findRegistration(
         _ request: APNsRequest, _ range: Range<Int>, _ topic: Topic, _ environment: PushEnvironment, now: Moment
     ) -> Result<Registration, APNsReason.Failure> {
@@ -118,9 +80,25 @@ extension ServerCore {
             return .success(registerUnknown(token, topic, environment, now: now))
         }
         guard registration.device.environment == environment else { return .failure(.init(.badDeviceToken)) }
-        if let at = registration.unregisteredAt { return .failure(.init(.unregistered, timestamp: at)) }
+        if let at = registration.unregisteredAt, !isInGrace(registration, since: at, now: now) {
+            return .failure(.init(.unregistered, timestamp: at))
+        }
         if let at = registration.expiredAt { return .failure(.init(.expiredToken, timestamp: at)) }
         guard registration.app === topic.app else { return .failure(.init(.deviceTokenNotForTopic)) }
+        let most = settings.delivery.requestsPerToken
+        if most > 0 {
+            let interval = settings.delivery.requestsIntervalMilliseconds
+            guard registration.requests.take(most, per: interval, now: now.monotonicMilliseconds) else {
+                return .failure(.init(.tooManyRequests))
+            }
+        }
         return .success(registration)
+    }
+
+    /// APNs learns late that an app is gone: for a while pushes to it are accepted and lost.
+    private func isInGrace(_ registration: Registration, since at: Int64, now: Moment) -> Bool {
+        let delivery = settings.delivery
+        return registration.graceSends < delivery.unregisteredGraceSends
+            || now.unixMilliseconds - at < delivery.unregisteredGraceMilliseconds
     }
 }

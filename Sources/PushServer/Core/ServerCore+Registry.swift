@@ -18,7 +18,11 @@ extension ServerCore {
         let registrations = registry.registrations(of: app)
         for registration in registrations {
             dropAll(of: registration, cause: .unregistered, now: now)
+            leaveChannels(of: registration, cause: .unregistered, now: now)
             registry.remove(registration)
+        }
+        for environment in PushEnvironment.allCases {
+            for channel in registry.channels.channels(of: app.bundle, environment) { deleteChannel(channel, now: now) }
         }
         for registration in registrations { refillWindow(of: registration.device, now: now) }
         registry.remove(app)
@@ -61,7 +65,10 @@ extension ServerCore {
 
     package func removeDevice(_ device: Device, now: Moment) {
         if let session = device.session { end(session, why: "the device was removed", now: now) }
-        for registration in device.registrations { dropAll(of: registration, cause: .deviceRemoved, now: now) }
+        for registration in device.registrations {
+            dropAll(of: registration, cause: .deviceRemoved, now: now)
+            leaveChannels(of: registration, cause: .deviceRemoved, now: now)
+        }
         registry.remove(device)
         outputs.append(.save(.deviceRemoved(id: device.id)))
     }
@@ -111,6 +118,7 @@ extension ServerCore {
     package func setRegistered(_ registration: Registration, _ isRegistered: Bool, now: Moment) {
         guard (registration.unregisteredAt == nil) != isRegistered else { return }
         registration.unregisteredAt = isRegistered ? nil : now.unixMilliseconds
+        registration.graceSends = 0
         if !isRegistered { dropAll(of: registration, cause: .unregistered, now: now) }
         outputs.append(.save(.registration(registration)))
         journal(isRegistered ? .registered : .unregistered, device: registration.device, now: now)
@@ -131,7 +139,11 @@ extension ServerCore {
         device.isSwitchedOn = isOnline
         outputs.append(.save(.device(device)))
         journal(isOnline ? .connected : .disconnected, device: device, now: now)
-        if isOnline { drainVirtually(device, now: now) }
+        if isOnline {
+            drainVirtually(device, now: now)
+        } else {
+            keepUnsent(of: device, now: now)
+        }
     }
 
     package func setNotificationsEnabled(_ device: Device, _ isEnabled: Bool) {

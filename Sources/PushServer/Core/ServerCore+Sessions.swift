@@ -51,12 +51,18 @@ extension ServerCore {
             }
         }
         pumpAll(session, now: now)
+        replayChannels(of: device, where: { fresh.contains($0.topic.hash) }, now: now)
     }
 
     package func received(_ message: CourierAcknowledgement, from connection: Int, now: Moment) {
         guard let session = introduced(connection, now: now), let device = session.device,
             let record = session.acknowledged(message.messageID)
         else { return }
+        if record.isBroadcast {
+            acknowledgedBroadcast(record, isTaken: message.status == CourierAcknowledgement.taken, now: now)
+            if session.hasBacklog { pumpAll(session, now: now) }
+            return
+        }
         guard record.registration.withMailbox(record.mailboxIndex, { $0.remove(record.sequence) }) else { return }
         if message.status == CourierAcknowledgement.taken {
             journal(.acknowledged, push: record.sequence, device: device, now: now)
@@ -100,7 +106,7 @@ extension ServerCore {
         return session
     }
 
-    private func introduced(_ connection: Int, now: Moment) -> DeviceSession? {
+    func introduced(_ connection: Int, now: Moment) -> DeviceSession? {
         guard let session = heard(connection, now: now) else { return nil }
         if session.device != nil { return session }
         end(session, why: "it spoke before introducing itself", now: now)
@@ -110,6 +116,13 @@ extension ServerCore {
     private func leave(_ session: DeviceSession, now: Moment) {
         guard let device = session.device, device.session === session else { return }
         device.session = nil
+        abandonBroadcasts(of: session, now: now)
+        keepUnsent(of: device, now: now)
+        journal(.disconnected, device: device, now: now)
+    }
+
+    /// A device went away: what waits for it is kept under the storage rule.
+    func keepUnsent(of device: Device, now: Moment) {
         for registration in device.registrations {
             for index in registration.mailboxes.indices {
                 let earliest = registration.withMailbox(index) {
@@ -120,7 +133,6 @@ extension ServerCore {
                 expiryCheckAt = min(expiryCheckAt, earliest)
             }
         }
-        journal(.disconnected, device: device, now: now)
     }
 
     /// Who is there: by proof, or by word. `nil` refuses.

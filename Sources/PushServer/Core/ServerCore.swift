@@ -1,10 +1,13 @@
 package import PushCore
 import PushCrypto
+import PushJSON
 
 /// Decides everything and does nothing: inputs with the time as an argument in, `outputs` out.
 ///
-/// Same inputs, same times, same outputs. Bound to the loop. Its files: `+Provider` judges requests, `+Delivery`
-/// moves pushes to devices, `+Sessions` speaks to device connections, `+Registry` makes and changes apps and devices.
+/// Same inputs, same times, same outputs. Bound to the loop. Its files: `+Provider` judges requests,
+/// `+Authentication` who sends them and which topics are theirs, `+Delivery` moves pushes to devices, `+Holding` keeps
+/// some back, `+Sessions` speaks to device connections, `+Registry` makes and changes apps and devices, `+Broadcast` judges and carries out
+/// broadcasts and channel calls, `+Subscriptions` moves broadcasts to devices.
 package final class ServerCore {
     package let settings: RuleSettings
     /// Devices must prove that they own their certificate (default), or are taken at their word.
@@ -12,6 +15,7 @@ package final class ServerCore {
     package let registry = Registry()
     package let verifier: ProviderTokenVerifier
     package let ids: APNsIDMaker
+    let broadcastParser = JSONParser()
     /// What the service must carry out; it empties the list.
     package var outputs: [ServerOutput] = []
 
@@ -24,6 +28,11 @@ package final class ServerCore {
     var lastRegistrationID: Int64 = 0
     /// No stored push expires before this, in unix milliseconds.
     var expiryCheckAt = Int64.max
+    /// No push that is kept back is due before this, in monotonic milliseconds.
+    var holdCheckAt = Int64.max
+    /// Devices for which pushes are kept back, and apps on devices for which a background push is.
+    var holding: [Int64: Device] = [:]
+    var throttling: [Int64: Registration] = [:]
     /// Sessions are looked at for silence once a second.
     var sessionCheckAt = Int64.max
 
@@ -36,7 +45,8 @@ package final class ServerCore {
         self.identityMode = identityMode
         self.secret = secret
         self.lastSequence = lastSequence
-        verifier = ProviderTokenVerifier(trustsAnyKey: settings.trustsAnyKey)
+        verifier = ProviderTokenVerifier(
+            trustsAnyKey: settings.trustsAnyKey, isStrict: settings.auth.strictIssuedAt)
         let digest = HMACSHA256.authenticate(Array("apns-id".utf8), key: secret)
         ids = APNsIDMaker(secret: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }

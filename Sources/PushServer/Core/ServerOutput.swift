@@ -21,6 +21,10 @@ package enum RegistryChange {
     case device(Device)
     case deviceRemoved(id: Int64)
     case registration(Registration)
+    case channel(Channel)
+    case channelRemoved(number: Int64)
+    case subscription(Subscription)
+    case subscriptionRemoved(registration: Int64, channel: Int64)
 }
 
 /// One push on its way to one device connection.
@@ -42,4 +46,6 @@ package enum DeviceReply {
     case token(AppToken, topic: TopicHash)
     case tokenRefused(topic: [UInt8])
     case keepAlive
+    /// Everything a device asked to join was joined, or not.
+    case subscribed(index: UInt32, token: [UInt8], isDone: Bool)
 }

@@ -2,9 +2,6 @@
 package enum DriverLimits {
     /// A client that has not finished its handshake by then is no client.
     package static let handshakeMax: Duration = .seconds(15)
-    /// A provider connection without a request for so long is closed with `IdleTimeout`. Apple's value is not known;
-    /// clients ping after 15 to 60 seconds or live with hours.
-    package static let providerIdleMax: Duration = .seconds(3600)
     /// Output a slow peer may leave unread before we stop reading from it.
     package static let outputBytesPause = 256 * 1024
     /// Output at which a peer that never reads is closed. Devices are bounded earlier, by the in-flight window.

@@ -4,6 +4,9 @@ public struct LocalPushConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// APNs provider API, HTTP/2 over TLS. Default 2197; 0 picks a free port.
     public var apnsPort: UInt16 = 2197
+    /// Management of broadcast channels, HTTP/2 over TLS: a port for each environment. Default 2195 and 2196; 0 picks a
+    /// free port.
+    public var broadcastPorts = BroadcastPorts(sandbox: 2195, production: 2196)
     /// Apple's device protocol over TLS. Default 5223; 0 picks a free port.
     public var courierPort: UInt16 = 5223
     /// Control API in clear. Default 7580; 0 picks a free port.
@@ -41,8 +44,22 @@ public struct LocalPushConfiguration: Sendable {
     public var historyMax: Int64 = 1_000_000
     /// When set, the control API wants it as a bearer token. Default `nil`: open on this machine.
     public var controlToken: String?
+    /// Open waits, long polls and event streams together; beyond, the control API answers 429. Default 1000: more than
+    /// a test suite has, and few enough that looking at each after every turn costs little. For tests.
+    package var waitsMax = 1000
 
     public init() {}
+
+    /// Where channels are managed, as at Apple a port for each environment.
+    public struct BroadcastPorts: Sendable, Equatable {
+        public var sandbox: UInt16
+        public var production: UInt16
+
+        public init(sandbox: UInt16, production: UInt16) {
+            self.sandbox = sandbox
+            self.production = production
+        }
+    }
 
     /// What a 200 promises.
     public enum Durability: String, Sendable, CaseIterable {
@@ -102,6 +119,10 @@ public enum LocalPushDefaults {
 public struct LocalPushReady: Sendable {
     /// `host:port` of the provider API.
     public internal(set) var apns = ""
+    /// `host:port` of channel management in the sandbox.
+    public internal(set) var sandboxBroadcast = ""
+    /// `host:port` of channel management in production.
+    public internal(set) var productionBroadcast = ""
     /// `host:port` of the device protocol.
     public internal(set) var courier = ""
     /// URL of the control API in clear.

@@ -17,12 +17,15 @@ struct ServerAssets {
     ) throws(LocalPushError) {
         let identity = try Self.identity(configuration, now: now)
         do throws(TLSError) {
-            func context(_ protocols: [String]) throws(TLSError) -> TLSContext {
+            func context(
+                _ protocols: [String], requestsClientCertificate: Bool = false
+            ) throws(TLSError) -> TLSContext {
                 try TLSContext.server(
                     certificateChain: identity.serverChain, privateKey: identity.serverKey,
-                    applicationProtocols: protocols)
+                    applicationProtocols: protocols, requestsClientCertificate: requestsClientCertificate)
             }
-            apnsTLS = try context(["h2"])
+            // Providers may show a certificate in place of tokens.
+            apnsTLS = try context(["h2"], requestsClientCertificate: true)
             courierTLS = try context(["apns-security-v3"])
             httpTLS = try context(["http/1.1"])
         } catch {
@@ -65,6 +68,7 @@ struct ServerAssets {
         setup.rules.registersUnknownTokens = configuration.registersUnknownTokens
         setup.rules.defaultTeam = configuration.signingKey?.team ?? LocalPushDefaults.team
         setup.identityMode = configuration.deviceIdentity == .open ? .open : .proof
+        setup.authority = identity.authority
         setup.log = log
         setup.bundles = [LocalPushDefaults.bundle]
         setup.keys = [

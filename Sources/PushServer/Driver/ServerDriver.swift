@@ -24,6 +24,7 @@ package final class ServerDriver {
     private var wakeTimer: Timer?
     private var sweepTimer: Timer?
     private var freedMemory = FreedMemory(endedMin: DriverLimits.endedBeforeTrimMin)
+    private var graceTimer: Timer?
     private var goodbyeTimer: Timer?
     private var isStopping = false
     private var sequenceAtLastSweep: Int64 = 0
@@ -77,7 +78,17 @@ package final class ServerDriver {
         log("stopping")
         listeners.forEach { $0.close() }
         control?.endWaits()
-        for connection in connections.values { connection.sayGoodbye(.shutdown) }
+        let grace = service.setup.rules.connection.shutdownGraceMilliseconds
+        var mustWait = false
+        for connection in Array(connections.values) where grace == 0 || connection.announceShutdown() {
+            if grace == 0 { connection.sayGoodbye(.shutdown) } else { mustWait = true }
+        }
+        if mustWait {
+            graceTimer = Timer(loop: loop) { [unowned self] in
+                for connection in Array(connections.values) { connection.sayGoodbye(.shutdown) }
+            }
+            graceTimer?.schedule(after: .milliseconds(grace))
+        }
         service.endAllCouriers()
         goodbyeTimer = Timer(loop: loop) { [unowned self] in finishStop() }
         goodbyeTimer?.schedule(after: DriverLimits.goodbyeMax)
@@ -86,6 +97,11 @@ package final class ServerDriver {
 
     private func finishStop() {
         service.endTurn(now: moment)
+        // The loop turns on until its thread is stopped: nothing may reach for the store then.
+        wakeTimer = nil
+        sweepTimer = nil
+        control?.endWaits()
+        for connection in connections.values { connection.end() }
         httpServers.forEach { $0.close() }
         service.store.close()
         let done = whenStopped
@@ -116,11 +132,12 @@ package final class ServerDriver {
     /// Once a second: ends handshakes that hang and providers that idle, and lets old history and memory go while all is quiet.
     private func sweep() {
         let now = loop.now
+        let idleMax = Duration.milliseconds(service.setup.rules.connection.idleMilliseconds)
         for connection in Array(connections.values) {
             let silence = now - connection.lastHeard
             if connection.isOpening && silence > DriverLimits.handshakeMax {
                 connection.end()
-            } else if connection.surface == .apns && silence > DriverLimits.providerIdleMax {
+            } else if connection.surface != .courier && idleMax > .zero && silence > idleMax {
                 connection.sayGoodbye(.idleTimeout)
             }
         }
@@ -164,6 +181,13 @@ package final class ServerDriver {
         let courier = try listener(configuration.courierPort, "--courier-port") { [unowned self] in
             accept($0, .courier)
         }
+        let ports = configuration.broadcastPorts
+        ready.sandboxBroadcast = try listener(ports.sandbox, "--broadcast-ports") { [unowned self] in
+            accept($0, .management(.sandbox))
+        }.address
+        ready.productionBroadcast = try listener(ports.production, "--broadcast-ports") { [unowned self] in
+            accept($0, .management(.production))
+        }.address
         ready.apns = apns.address
         ready.courier = courier.address
         let control = ControlService(service: service, configuration: configuration, loop: loop)

@@ -7,8 +7,10 @@ import PushTLS
 /// One client on one socket: TLS, and above it the surface it came to. Bound to the loop.
 final class SurfaceConnection: SocketHandler, ServiceTransport {
     /// Which port the client came to.
-    enum Surface {
+    enum Surface: Equatable {
         case apns, courier
+        /// Channel management; the port tells the environment.
+        case management(PushEnvironment)
     }
 
     private enum Stack {
@@ -26,12 +28,13 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
     private var stack = Stack.opening
     private var socket: Socket?
     private var isEnding = false
+    private var hasSaidGoodbye = false
 
     init(driver: ServerDriver, surface: Surface, accepted fd: Int32) throws(TLSError) {
         self.driver = driver
         self.surface = surface
         lastHeard = driver.loop.now
-        tls = try TLSEngine(server: surface == .apns ? driver.apnsTLS : driver.courierTLS)
+        tls = try TLSEngine(server: surface == .courier ? driver.courierTLS : driver.apnsTLS)
         socket = Socket(loop: driver.loop, accepted: fd, handler: self)
     }
 
@@ -114,9 +117,23 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
     /// Says GOAWAY to a provider with a reason; a device is just let go.
     func sayGoodbye(_ reason: Goodbye) {
         switch stack {
-        case .provider(let connection): connection.shutDown(reason == .shutdown ? .shutdown : .idleTimeout)
+        case .provider(let connection):
+            // It was said a while ago, and a request without an end keeps the connection open.
+            if hasSaidGoodbye { return close() }
+            hasSaidGoodbye = true
+            connection.shutDown(reason == .shutdown ? .shutdown : .idleTimeout)
         case .courier, .opening: end()
         }
+    }
+
+    /// Asks a provider to open no new streams; a device is let go. Returns whether a goodbye must follow.
+    func announceShutdown() -> Bool {
+        guard case .provider(let connection) = stack else {
+            end()
+            return false
+        }
+        connection.announceShutdown()
+        return true
     }
 
     enum Goodbye {
@@ -129,7 +146,15 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
         do throws(HTTP2Error) {
             switch surface {
             case .apns:
-                let connection = try driver.service.openProvider(serverName: tls.serverName)
+                let connection = try driver.service.openProvider(
+                    serverName: tls.serverName, certificate: tls.peerCertificate,
+                    hasProtocol: tls.applicationProtocol != nil, now: driver.moment)
+                connection.transport = self
+                stack = .provider(connection)
+            case .management(let environment):
+                let connection = try driver.service.openManagement(
+                    environment, certificate: tls.peerCertificate,
+                    hasProtocol: tls.applicationProtocol != nil, now: driver.moment)
                 connection.transport = self
                 stack = .provider(connection)
             case .courier:
@@ -146,11 +171,17 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
     private func receivePlain() {
         let moment = driver.moment
         var failure: String?
+        var refusal: HTTP2Error?
         driver.scratch.withSpan { bytes in
             switch stack {
             case .opening: break
             case .provider(let connection):
-                do throws(HTTP2Error) { try connection.receive(bytes, now: moment) } catch { failure = "\(error)" }
+                do throws(HTTP2Error) {
+                    try connection.receive(bytes, now: moment)
+                } catch {
+                    failure = "\(error)"
+                    refusal = error
+                }
             case .courier(let connection):
                 do { try connection.receive(bytes, now: moment) } catch { failure = "\(error)" }
             }
@@ -158,11 +189,21 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
         driver.scratch.removeAll()
         guard let failure else { return }
         driver.log("\(surface) client broke the protocol: \(failure)")
-        if case .provider(let connection) = stack, (try? connection.drain(into: &driver.scratch)) != nil {
+        if case .provider(let connection) = stack, let refusal, connection.canBeToldInClear(refusal) {
+            driver.scratch.append(Self.needsHTTP2)
+            sendScratch()
+        } else if case .provider(let connection) = stack, (try? connection.drain(into: &driver.scratch)) != nil {
             sendScratch()
         }
         close()
     }
+
+    /// The answer to HTTP/1.1 inside TLS, by a client that named no protocol.
+    private static let needsHTTP2: String = {
+        let text = "The APNs provider API speaks HTTP/2 only: use a client that offers h2.\n"
+        return "HTTP/1.1 505 HTTP Version Not Supported\r\nContent-Type: text/plain\r\n"
+            + "Content-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n\(text)"
+    }()
 
     /// A client that is no TLS client. One that speaks HTTP in clear gets a readable answer, any other an alert.
     private func refuse(_ error: TLSError) {

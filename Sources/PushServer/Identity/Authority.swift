@@ -66,6 +66,21 @@ struct Authority {
         return (chain, key.pem)
     }
 
+    /// A provider's certificate and its key, made anew each time and kept nowhere here.
+    func client(
+        in directory: borrowing IdentityDirectory, purpose: PushExtensions, now: Int64
+    ) throws(IdentityError) -> (certificate: Certificate, key: ES256PrivateKey) {
+        let issuerKey = try self.key(in: directory)
+        return try directory.attempt(.authority, "try again") {
+            let key = try ES256PrivateKey()
+            let made = try CertificateMaker.pushClient(
+                purpose, key: key, issuer: certificate, issuerKey: issuerKey, serial: Self.serial(),
+                notBefore: now - LocalIdentity.day,
+                notAfter: min(now + LocalIdentity.serverSeconds, certificate.notAfter))
+            return (made, key)
+        }
+    }
+
     private func serves(_ chain: String, _ key: ES256PrivateKey, _ names: [String], _ now: Int64) -> Bool {
         guard let server = try? Certificate(pem: chain), chain.hasSuffix(certificate.pem) else { return false }
         return server.belongs(to: key) && server.isIssued(by: certificate)

@@ -51,6 +51,16 @@ package struct LocalIdentity: Sendable {
             serverChain: server.chain, serverKey: server.key, providerKey: try openProviderKey(in: directory))
     }
 
+    /// Makes a client certificate as Apple gives them to providers, signed by the authority in `path`, which is made when
+    /// missing. Valid as long as a server certificate.
+    package static func issueClient(
+        directory path: String, purpose: PushExtensions, now: Int64
+    ) throws(IdentityError) -> (certificate: Certificate, key: ES256PrivateKey) {
+        precondition(!path.isEmpty, "there is a directory")
+        let directory = try IdentityDirectory.open(path)
+        return try Authority.open(in: directory, now: now).client(in: directory, purpose: purpose, now: now)
+    }
+
     enum File: String, CaseIterable {
         case authority = "ca.pem"
         case authorityKey = "ca.key"

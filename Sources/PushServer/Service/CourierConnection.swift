@@ -40,6 +40,7 @@ package final class CourierConnection {
         case CourierCommand.filter: core.received(try CourierFilter(frame), from: number, now: now)
         case CourierCommand.acknowledgement: core.received(try CourierAcknowledgement(frame), from: number, now: now)
         case CourierCommand.tokenRequest: core.received(try CourierTokenRequest(frame), from: number, now: now)
+        case CourierCommand.subscription: core.received(try CourierSubscription(frame), from: number, now: now)
         case CourierCommand.keepAlive: core.receivedKeepAlive(from: number, now: now)
         default: core.receivedOther(from: number, now: now)
         }
@@ -66,6 +67,11 @@ package final class CourierConnection {
             ).write(into: &output)
         case .keepAlive:
             CourierKeepAliveResponse().write(into: &output)
+        case .subscribed(let index, let token, let isDone):
+            CourierSubscriptionResponse(
+                index: index, token: token,
+                status: isDone ? CourierSubscriptionResponse.done : CourierSubscriptionResponse.refused
+            ).write(under: service.setup.rules.broadcast.replyCommand.rawValue, into: &output)
         }
     }
 
@@ -84,6 +90,10 @@ package final class CourierConnection {
         message.vendorMessageID = record.id?.string
         message.collapseID = record.collapseID
         message.pushType = record.pushType?.text
+        if let mark = record.broadcast {
+            message.broadcastChannel = CourierChannel(
+                id: mark.channel, lastMessageNanoseconds: UInt64(clamping: mark.nanoseconds))
+        }
         message.write(payload: payload, into: &output)
     }
 }

@@ -15,6 +15,7 @@ struct ProviderAnswer {
     /// DATA with compact JSON otherwise.
     func send(failure: APNsReason.Failure?, fields: inout HTTP2FieldList) {
         fields.removeAll()
+        connection.noteAnswer(failure?.reason)
         guard let failure else {
             fields.append(":status", "200")
             fields.append("apns-id", id.text.span, isRemembered: false)

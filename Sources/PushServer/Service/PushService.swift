@@ -19,6 +19,7 @@ package final class PushService {
     private let pool = HTTP2Pool()
     private var fields = HTTP2FieldList()
     private var answers: [ProviderAnswer] = []
+    private var broadcastAnswers: [BroadcastAnswer] = []
     private var dirtyProviders: [ProviderConnection] = []
     private var dirtyCouriers: [CourierConnection] = []
     private var couriers: [Int: CourierConnection] = [:]
@@ -43,8 +44,32 @@ package final class PushService {
 
     // MARK: Connections
 
-    package func openProvider(serverName: String?) throws(HTTP2Error) -> ProviderConnection {
-        try ProviderConnection(service: self, environment: environment(named: serverName), pool: pool)
+    /// `certificate` is what the client showed in its handshake, DER; `nil` when it showed none. `hasProtocol`: ALPN
+    /// has chosen HTTP/2; without it the connection says nothing before the client's first bytes.
+    package func openProvider(
+        serverName: String?, certificate: [UInt8]? = nil, hasProtocol: Bool = true, now: Moment
+    ) throws(HTTP2Error) -> ProviderConnection {
+        let session = ProviderSession(
+            environment: environment(named: serverName), certificate: presented(certificate, now: now))
+        return try ProviderConnection(service: self, session: session, hasProtocol: hasProtocol, pool: pool)
+    }
+
+    private func presented(_ der: [UInt8]?, now: Moment) -> PresentedCertificate {
+        guard let der else { return .none }
+        guard let authority = setup.authority,
+            let certificate = ProviderCertificate(der: der, authority: authority, now: now.unixMilliseconds)
+        else { return .bad }
+        return .good(certificate)
+    }
+
+    /// A connection to one of the ports on which channels are managed: the port names the environment.
+    package func openManagement(
+        _ environment: PushEnvironment, certificate: [UInt8]? = nil, hasProtocol: Bool = true, now: Moment
+    ) throws(HTTP2Error) -> ProviderConnection {
+        let session = ProviderSession(environment: environment, certificate: presented(certificate, now: now))
+        return try ProviderConnection(
+            service: self, session: session, hasProtocol: hasProtocol, pool: pool,
+            port: .management(environment))
     }
 
     package func openCourier(serverName: String?, now: Moment) -> CourierConnection {
@@ -75,10 +100,14 @@ package final class PushService {
         var request = APNsRequest(storage: message.bytes)
         for field in message.fields { request.add(name: field.name, value: field.value) }
         request.bodyBytes = message.bodyBytesSeen
+        if connection.port != .provider || BroadcastRules.concerns(request) {
+            handleBroadcast(message, request, of: connection, now: now)
+            return
+        }
         let body = message.body
         let verdict: Result<Acceptance, APNsReason.Failure> =
-            isStoreFailing
-            ? .failure(.init(.serviceUnavailable))
+            isStoreFailing || connection.isShuttingDown
+            ? .failure(.init(isStoreFailing ? .serviceUnavailable : .shutdown))
             : core.judge(
                 request, session: &connection.session, isJSON: { parser.isValid(body.span) }, now: now)
         let answer: ProviderAnswer
@@ -93,6 +122,10 @@ package final class PushService {
             answer = self.answer(record, connection, stream: message.streamID, failure: failure)
             if failure.reason != .serviceUnavailable { store.add(record, payload: body.span) }
             perform(now: now)
+            if failure.reason == .badCertificateEnvironment {
+                connection.leaveWithoutAnswer(failure.reason)
+                return
+            }
         }
         answers.append(answer)
     }
@@ -168,6 +201,8 @@ package final class PushService {
     /// Runs `body` when the turn is stored, or when that failed.
     package func whenStored(_ body: @escaping (_ isStored: Bool) -> Void) { afterCommit.append(body) }
 
+    func add(_ answer: BroadcastAnswer) { broadcastAnswers.append(answer) }
+
     func markDirty(_ connection: ProviderConnection) {
         guard !connection.isDirty else { return }
         connection.isDirty = true
@@ -196,8 +231,14 @@ package final class PushService {
             markDirty(answer.connection)
         }
         answers.removeAll(keepingCapacity: true)
+        for answer in broadcastAnswers {
+            answer.send(isStored: isStored, fields: &fields)
+            markDirty(answer.connection)
+        }
+        broadcastAnswers.removeAll()
         for connection in dirtyProviders {
             connection.isDirty = false
+            connection.announceStreams()
             connection.transport?.hasOutput()
         }
         dirtyProviders.removeAll(keepingCapacity: true)
@@ -271,6 +312,11 @@ package final class PushService {
             store.removeDevice(id: id)
             keepNumbers()
         case .registration(let registration): store.save(registration)
+        case .channel(let channel): store.save(channel)
+        case .channelRemoved(let number): store.removeChannel(number: number)
+        case .subscription(let subscription): store.save(subscription)
+        case .subscriptionRemoved(let registration, let channel):
+            store.removeSubscription(registration: registration, channel: channel)
         }
     }
 
@@ -279,7 +325,7 @@ package final class PushService {
         store.setValue("numbers", Array(core.numbers.map(String.init).joined(separator: " ").utf8))
     }
 
-    private func observe(_ event: JournalEvent) {
+    func observe(_ event: JournalEvent) {
         if observer != nil { turnEvents.append(event) }
     }
 
@@ -353,6 +399,12 @@ package final class PushService {
                 let topic = core.registry.topic(named: Array(topicName.utf8))
             else { return }
             core.restore(entry, registration: registration, topic: topic, now: now)
+        }
+        for channel in try store.loadChannels() { core.restore(channel) }
+        try store.loadSubscriptions(into: core.registry) { core.restore(subscription: $0, $1, cursor: $2) }
+        try store.loadAbandonedBroadcasts { sequence, channel, device in
+            core.restoreAbandoned(
+                sequence, channel: core.registry.channels[id: channel], device: core.registry.device(device), now: now)
         }
         return core
     }

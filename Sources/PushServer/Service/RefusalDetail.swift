@@ -25,6 +25,16 @@ enum RefusalDetail {
         }
     }
 
+    /// The same for a request about broadcasts or channels.
+    static func broadcastOffence(_ reason: APNsReason, _ request: APNsRequest) -> String? {
+        switch reason {
+        case .badMessageID: shortened(request, request.requestID ?? request.id)
+        case .badPath, .topicDisallowed, .topicMismatch: shortened(request, request.path)
+        case .badChannelID, .channelNotRegistered: shortened(request, request.channelID)
+        default: offence(reason, request)
+        }
+    }
+
     static func shortened(_ request: APNsRequest, _ range: Range<Int>?) -> String? {
         range.map { String(decoding: request.storage[$0].prefix(bytesMax), as: UTF8.self) }
     }

@@ -86,6 +86,39 @@ extension ValueSyntax<Assignment> {
     }
 }
 
+extension ValueSyntax<String> {
+    /// A bundle id: letters, digits, hyphens, underscores and periods.
+    static var bundleID: ValueSyntax {
+        ValueSyntax(placeholder: "BUNDLE", expectation: "a bundle id such as com.example.app", completion: .nothing) {
+            TopicList.isName($0[...]) ? $0 : nil
+        }
+    }
+}
+
+extension ValueSyntax<[String]> {
+    /// Topics with commas between them.
+    static var topics: ValueSyntax {
+        ValueSyntax(
+            placeholder: "TOPIC,…",
+            expectation: "topics with commas between them, such as com.example.app,com.example.app.voip",
+            completion: .nothing
+        ) { text in
+            let names = text.split(separator: ",", omittingEmptySubsequences: false)
+            return names.allSatisfy(TopicList.isName) ? names.map(String.init) : nil
+        }
+    }
+}
+
+private enum TopicList {
+    static func isName(_ text: Substring) -> Bool {
+        (1...255).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                    || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F
+            }
+    }
+}
+
 extension ValueSyntax<Int> {
     static func integer(_ placeholder: String, _ range: ClosedRange<Int>) -> ValueSyntax {
         ValueSyntax(
@@ -137,5 +170,24 @@ extension ValueSyntax<HostAndPort> {
             placeholder: "HOST:PORT", expectation: "a host and a port such as 127.0.0.1:5223 or [::1]:5223",
             completion: .nothing
         ) { HostAndPort($0) }
+    }
+}
+
+/// A port for each environment.
+struct PortPair: Sendable, Equatable {
+    var sandbox: UInt16
+    var production: UInt16
+}
+
+extension ValueSyntax<PortPair> {
+    /// Two ports with a comma between them.
+    static var portPair: ValueSyntax {
+        ValueSyntax(
+            placeholder: "A,B", expectation: "two ports from 0 to 65535 such as 2195,2196", completion: .nothing
+        ) { text in
+            let ports = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { UInt16($0) }
+            guard ports.count == 2, text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == 1 else { return nil }
+            return PortPair(sandbox: ports[0], production: ports[1])
+        }
     }
 }

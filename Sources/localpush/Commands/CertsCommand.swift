@@ -12,7 +12,7 @@ enum CertsCommand {
 
     static let declaration: Command = Command(
         name: "certs",
-        summary: "makes the local authority, the server's certificate and a signing key",
+        summary: "makes the local authority, certificates and signing keys",
         discussion: [
             "They are made in the data directory, as far as they are missing or run out; 'serve' does the same when it "
                 + "starts. Prints where they are. The private keys stay readable for their owner only."
@@ -20,7 +20,7 @@ enum CertsCommand {
         options: [CommonOption.data.declaration],
         commonOptions: CommonOption.printing,
         examples: [.init("localpush certs --data /srv/push", "Prepare a directory before the first start.")],
-        subcommands: [trust],
+        subcommands: [trust, ClientCertificateCommand.declaration, SigningKeyCommand.declaration],
         run: runMake)
 
     private static let trust: Command = Command(

@@ -9,6 +9,8 @@ enum PhoneCommand {
     private static let count = Option.value(
         "count", .integer("N", 1...1_000_000_000),
         "End after so many messages; the exit code is 1 if the time limit comes first.")
+    private static let channels = Option.value(
+        "channels", .text("IDS"), "Broadcast channels to subscribe to: ids with commas between them.")
     private static let exitAfter = Option.value("exit-after", .duration, "End after this time.")
 
     static let declaration: Command = Command(
@@ -19,7 +21,8 @@ enum PhoneCommand {
                 + "terminal, q ends it too. With --json each line is an object, its kind under 'event'."
         ],
         options: [
-            CourierOptions.app.declaration, name.declaration, stateDirectory.declaration, count.declaration,
+            CourierOptions.app.declaration, name.declaration, stateDirectory.declaration, channels.declaration,
+            count.declaration,
             exitAfter.declaration,
         ] + CourierOptions.declarations,
         commonOptions: CommonOption.client,
@@ -36,8 +39,9 @@ enum PhoneCommand {
         configuration.name = arguments[name]
         configuration.stateDirectory = arguments[stateDirectory]
         let text = PhoneText(isJSON: arguments[CommonOption.json], time: LocalClock.local)
-        let plan = PhoneSession.Plan(
+        var plan = PhoneSession.Plan(
             configuration: configuration, messagesMax: arguments[count], exitAfter: arguments[exitAfter], text: text)
+        plan.channels = (arguments[channels] ?? "").split(separator: ",").map(String.init)
         return try PhoneSession(loop: EventLoop(), plan: plan).run()
     }
 }

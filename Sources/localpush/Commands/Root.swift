@@ -10,6 +10,7 @@ enum Root {
         commonOptions: [version.declaration, CommonOption.help.declaration],
         subcommands: [
             ServeCommand.declaration, PhoneCommand.declaration, DevicesCommand.declaration, SendCommand.declaration,
+            ChannelsCommand.declaration,
             WaitCommand.declaration,
             PushesCommand.declaration, ExplainCommand.declaration, CertsCommand.declaration, DoctorCommand.declaration,
             CompletionsCommand.declaration, HelpCommand.declaration,

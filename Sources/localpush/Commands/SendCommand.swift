@@ -6,6 +6,8 @@ enum SendCommand {
     private static let app = Option.value("app", .text("BUNDLE"), default: "com.example.app", "The app to send to.")
     private static let token = Option.value(
         "token", .text("TOKEN"), "The device token; otherwise that of the newest device with the app.")
+    private static let channel = Option.value(
+        "channel", .text("ID"), "Broadcast to the devices that listen to this channel, in place of one device.")
     private static let title = Option.value("title", .anyText("TEXT"), "Title of the alert.")
     private static let body = Option.value("body", .anyText("TEXT"), "Text of the alert.")
     private static let payload = Option.value(
@@ -38,7 +40,8 @@ enum SendCommand {
                 + "its id, the status and the reason. The exit code is 1 if any was not accepted."
         ],
         options: [
-            app.declaration, token.declaration, title.declaration, body.declaration, payload.declaration,
+            app.declaration, token.declaration, channel.declaration, title.declaration, body.declaration,
+            payload.declaration,
             pushType.declaration, topic.declaration, priority.declaration, expiration.declaration,
             collapseID.declaration, count.declaration, rate.declaration, via.declaration,
         ],
@@ -47,6 +50,7 @@ enum SendCommand {
             .init("localpush send --title Hello", "To the newest device with the default app."),
             .init(
                 "localpush send --app com.example.shop --payload push.json --expiration 1h", "A payload of your own."),
+            .init("localpush send --channel ID --payload update.json", "To all that listen to a channel."),
             .init("localpush send --count 10000 --rate 500 --json", "Load, at a steady pace."),
         ],
         run: run)
@@ -71,8 +75,8 @@ enum SendCommand {
         let client = try ControlClient(arguments)
         let info = try client.info()
         let plan = SendSession.Plan(
-            configuration: try configuration(info), notification: notification(draft, arguments),
-            token: try arguments[token] ?? newestToken(client, app: draft.app), count: arguments[count],
+            configuration: try configuration(info), message: try message(draft, client, arguments),
+            count: arguments[count],
             rate: arguments[rate], report: report(isJSON: arguments[CommonOption.json]))
         let start = LocalClock.wallMilliseconds
         let tally = try SendSession(loop: EventLoop(), plan: plan).run()
@@ -80,7 +84,33 @@ enum SendCommand {
         return tally.accepted == plan.count ? .done : .no
     }
 
-    private static func configuration(_ info: ServerInfo) throws(CommandFailure) -> APNsConfiguration {
+    private static func message(
+        _ draft: PushDraft, _ client: ControlClient, _ arguments: Arguments
+    ) throws(CommandFailure) -> SendSession.Message {
+        guard let channel = arguments[channel] else {
+            if let token = arguments[token] { return .push(notification(draft, arguments), token: token) }
+            return .push(notification(draft, arguments), token: try newestToken(client, app: draft.app))
+        }
+        if arguments[token] != nil || arguments[topic] != nil || arguments[collapseID] != nil {
+            throw .usage("--channel goes without --token, --topic and --collapse-id")
+        }
+        var draft = draft
+        draft.pushType = "liveactivity"
+        return .broadcast(
+            .broadcast(
+                app: draft.app, channel: channel, payload: draft.resolvedPayload,
+                priority: priority(arguments) ?? .immediate, expirationSeconds: expiration(arguments) ?? 0))
+    }
+
+    private static func priority(_ arguments: Arguments) -> APNsNotification.Priority? {
+        arguments[priority].flatMap { Int($0) }.flatMap { APNsNotification.Priority(rawValue: $0) }
+    }
+
+    private static func expiration(_ arguments: Arguments) -> Int64? {
+        arguments[expiration]?.seconds(nowMilliseconds: LocalClock.wallMilliseconds)
+    }
+
+    static func configuration(_ info: ServerInfo) throws(CommandFailure) -> APNsConfiguration {
         let credentials = APNsConfiguration.TokenCredentials(
             privateKeyPEM: try Files.requiredText(info.keyPath), keyID: info.keyID, teamID: info.teamID)
         return APNsConfiguration(

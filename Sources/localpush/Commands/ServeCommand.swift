@@ -20,7 +20,7 @@ enum ServeCommand {
         examples: [
             .init("localpush serve", "On the default ports, with its state in .localpush."),
             .init(
-                "localpush serve --ephemeral --apns-port 0 --courier-port 0 --http-port 0 --https-port 0",
+                "localpush serve --ephemeral --apns-port 0 --broadcast-ports 0,0 --courier-port 0 --http-port 0",
                 "For one test run, on free ports."),
             .init(
                 "localpush serve --profile ideal --set auth.trustAnyKey=on",

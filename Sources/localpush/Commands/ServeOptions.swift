@@ -7,6 +7,9 @@ enum ServeOptions {
     private static let host = Option.value(
         "host", .text("ADDRESS"), default: "127.0.0.1", "The address to listen on; anything else opens it to others.")
     private static let apnsPort = Option.value("apns-port", .port, default: "2197", "APNs provider API; 0 picks one.")
+    private static let broadcastPorts = Option.value(
+        "broadcast-ports", .portPair, default: "2195,2196",
+        "Channel management in sandbox and production; 0 picks one.")
     private static let courierPort = Option.value("courier-port", .port, default: "5223", "Devices; 0 picks one.")
     private static let httpPort = Option.value("http-port", .port, default: "7580", "Control API; 0 picks one.")
     private static let httpsPort = Option.value(
@@ -40,7 +43,8 @@ enum ServeOptions {
         environment: CommonOption.controlToken.declaration.environmentVariable)
 
     static let declarations = [
-        host.declaration, apnsPort.declaration, courierPort.declaration, httpPort.declaration, httpsPort.declaration,
+        host.declaration, apnsPort.declaration, broadcastPorts.declaration, courierPort.declaration,
+        httpPort.declaration, httpsPort.declaration,
         CommonOption.data.declaration, ephemeral.declaration, durability.declaration, seed.declaration,
         key.declaration, keyID.declaration, team.declaration, trustAnyKey.declaration, autoRegister.declaration,
         profile.declaration, settings.declaration, config.declaration, environment.declaration,
@@ -58,6 +62,8 @@ enum ServeOptions {
         var configuration = LocalPushConfiguration()
         configuration.host = arguments[host]
         configuration.apnsPort = arguments[apnsPort]
+        let ports = arguments[broadcastPorts]
+        configuration.broadcastPorts = .init(sandbox: ports.sandbox, production: ports.production)
         configuration.courierPort = arguments[courierPort]
         configuration.httpPort = arguments[httpPort]
         configuration.httpsPort = arguments[httpsPort]

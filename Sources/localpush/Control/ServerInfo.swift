@@ -4,6 +4,8 @@ internal import PushJSON
 struct ServerInfo: Equatable {
     let apns: HostAndPort
     let courier: HostAndPort
+    /// Where channels are managed, by environment; `nil` from a server that cannot broadcast.
+    let sandboxChannels, productionChannels: HostAndPort?
     /// Path of the authority's certificate on the server's machine.
     let ca: String
     /// `sandbox` or `production`.
@@ -30,6 +32,8 @@ struct ServerInfo: Equatable {
         }
         apns = try address("apns")
         courier = try address("courier")
+        sandboxChannels = info[path: "broadcast.sandbox"] == nil ? nil : try address("broadcast.sandbox")
+        productionChannels = info[path: "broadcast.production"] == nil ? nil : try address("broadcast.production")
         ca = try text("ca")
         environment = info["environment"]?.stringValue
         keyID = try text("key.id")

@@ -4,7 +4,9 @@ internal import PushCrypto
 /// Looks at this machine.
 enum MachineSurvey {
     static let defaultPorts: [(surface: String, option: String, number: UInt16)] = [
-        ("APNs provider", "--apns-port", 2197), ("courier", "--courier-port", 5223), ("http", "--http-port", 7580),
+        ("APNs provider", "--apns-port", 2197),
+        ("channels, sandbox", "--broadcast-ports", 2195), ("channels, production", "--broadcast-ports", 2196),
+        ("courier", "--courier-port", 5223), ("http", "--http-port", 7580),
         ("https", "--https-port", 7543),
     ]
 

@@ -54,7 +54,7 @@ final class FarmDevice: DeviceConnectionHandler {
         case .token:
             if !hasToken { farm.tally.registered += 1 }
             hasToken = true
-        case .connecting, .tokenRefused, .inboxFull: break
+        case .connecting, .tokenRefused, .inboxFull, .subscribed, .subscriptionRefused: break
         }
     }
 }

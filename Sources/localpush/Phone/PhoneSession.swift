@@ -11,6 +11,8 @@ final class PhoneSession {
         /// Ends after this time; `nil` for no end.
         var exitAfter: Duration?
         var text: PhoneText
+        /// Ids of broadcast channels to subscribe to, under the first topic.
+        var channels: [String] = []
     }
 
     private enum Occurrence: Sendable {
@@ -47,7 +49,7 @@ final class PhoneSession {
             deadline?.schedule(after: exitAfter)
         }
         keys = KeyReader { inbox.post(.key($0)) }
-        Self.listen(to: device, inbox)
+        Self.listen(to: device, plan.channels, topic: plan.configuration.topics.first ?? "", inbox)
         loop.run()
         keys?.end()
         if let failure { throw CommandFailure(TextQuote.plain(failure.detail)) }
@@ -55,10 +57,13 @@ final class PhoneSession {
         return .no
     }
 
-    private static func listen(to device: PushDevice, _ inbox: Inbox<Occurrence>) {
+    private static func listen(
+        to device: PushDevice, _ channels: [String], topic: String, _ inbox: Inbox<Occurrence>
+    ) {
         Task {
             do throws(DeviceError) {
                 try await device.start()
+                for channel in channels { try device.subscribe(channel: channel, topic: topic) }
             } catch {
                 inbox.post(.failed(error))
             }

@@ -26,6 +26,12 @@ struct PhoneText {
             line(
                 "tokenRefused", at: milliseconds, text: "\(topic)  status \(status)",
                 members: [("topic", .string(topic)), ("status", .int(Int64(status)))])
+        case .subscribed(let channel):
+            line("subscribed", at: milliseconds, text: channel, members: [("channel", .string(channel))])
+        case .subscriptionRefused(let channel, let status):
+            line(
+                "subscriptionRefused", at: milliseconds, text: "\(channel)  status \(status)",
+                members: [("channel", .string(channel)), ("status", .int(Int64(status)))])
         case .inboxFull: line("inboxFull", at: milliseconds)
         }
     }
@@ -34,6 +40,7 @@ struct PhoneText {
         let payload = try? JSONText.parse(push.payload)
         let payloadText = String(decoding: push.payload, as: UTF8.self)
         var parts = [push.pushID ?? "without-id", push.topic, push.pushType ?? "-", payload?.text ?? payloadText]
+        if let channel = push.broadcastChannel { parts.append("(channel \(channel))") }
         if push.isLastStored {
             parts.append("(from storage, last)")
         } else if push.isFromStorage {
@@ -44,7 +51,8 @@ struct PhoneText {
             members: [
                 ("push", push.pushID.map { .string($0) }), ("topic", .string(push.topic)),
                 ("pushType", push.pushType.map { .string($0) }), ("priority", push.priority.map { .int(Int64($0)) }),
-                ("collapseID", push.collapseID.map { .string($0) }), ("fromStorage", .bool(push.isFromStorage)),
+                ("collapseID", push.collapseID.map { .string($0) }),
+                ("channel", push.broadcastChannel.map { .string($0) }), ("fromStorage", .bool(push.isFromStorage)),
                 ("lastStored", .bool(push.isLastStored)), ("payload", payload ?? .string(payloadText)),
             ])
     }

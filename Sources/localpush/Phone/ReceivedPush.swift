@@ -11,6 +11,7 @@ struct ReceivedPush: Equatable {
     var priority: UInt8?
     var collapseID: String?
     var pushType: String?
+    var broadcastChannel: String?
 
     init() {}
 
@@ -24,5 +25,6 @@ struct ReceivedPush: Equatable {
         priority = message.priority
         collapseID = message.collapseID
         pushType = message.pushType
+        broadcastChannel = message.broadcastChannel
     }
 }

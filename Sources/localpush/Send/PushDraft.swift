@@ -36,6 +36,7 @@ struct PushDraft {
         if title == nil && body == nil {
             switch pushType {
             case "background": return ["content-available": 1]
+            case "liveactivity": return ["event": "update", "content-state": [:]]
             case "widgets", "controls": return ["content-changed": true]
             default: return ["alert": ["title": "Hello from LocalPush"]]
             }

@@ -5,13 +5,18 @@ internal import PushReactor
 final class SendSession {
     struct Plan {
         var configuration: APNsConfiguration
-        var notification: APNsNotification
-        var token: String
+        var message: Message
         var count: Int
         /// Pushes a second; `nil` for as fast as answers come.
         var rate: Double?
         /// Prints one result.
         var report: (SendResult) -> Void
+    }
+
+    /// To one device, or to all that listen to a channel.
+    enum Message: Sendable {
+        case push(APNsNotification, token: String)
+        case broadcast(APNsChannelCall)
     }
 
     /// Pushes under way at a time: enough to fill one connection, and below the service's limit of streams.
@@ -42,7 +47,7 @@ final class SendSession {
         }
         let inbox = Inbox<Occurrence>(loop: loop) { [unowned self] in handle($0) }
         self.inbox = inbox
-        let work = Self.work(client, plan.notification, plan.token, count: plan.count, rate: plan.rate, inbox)
+        let work = Self.work(client, plan.message, count: plan.count, rate: plan.rate, inbox)
         for signal in TerminationSignal.all { loop.onSignal(signal) { work.cancel() } }
         loop.run()
         return tally
@@ -58,7 +63,7 @@ final class SendSession {
     }
 
     private static func work(
-        _ client: APNsClient, _ notification: APNsNotification, _ token: String, count: Int, rate: Double?,
+        _ client: APNsClient, _ message: Message, count: Int, rate: Double?,
         _ inbox: Inbox<Occurrence>
     ) -> Task<Void, Never> {
         Task {
@@ -72,7 +77,7 @@ final class SendSession {
                     }
                     if Task.isCancelled { break }
                     group.addTask {
-                        inbox.post(.result(await send(client, notification, token)))
+                        inbox.post(.result(await send(client, message)))
                     }
                 }
             }
@@ -81,11 +86,13 @@ final class SendSession {
         }
     }
 
-    private static func send(
-        _ client: APNsClient, _ notification: APNsNotification, _ token: String
-    ) async -> SendResult {
+    private static func send(_ client: APNsClient, _ message: Message) async -> SendResult {
         do {
-            let response = try await client.send(notification, to: token)
+            let response =
+                switch message {
+                case .push(let notification, let token): try await client.send(notification, to: token)
+                case .broadcast(let call): try await client.perform(call)
+                }
             return SendResult(
                 id: response.apnsID, status: response.status, reason: response.reason?.rawValue,
                 timestampMilliseconds: response.timestampMilliseconds)

@@ -96,6 +96,27 @@ enum Files {
         }
     }
 
+    /// Writes a file that must not exist yet; one with a secret is readable for its owner only.
+    static func create(_ path: String, _ text: String, isSecret: Bool) throws(CommandFailure) {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isSecret ? 0o600 : 0o644)
+        guard descriptor >= 0 else {
+            if errno == EEXIST {
+                throw CommandFailure(
+                    "\(TextQuote.plain(path)) exists already", remedy: "move it away or choose another name")
+            }
+            throw failure("cannot write", path)
+        }
+        let bytes = Array(text.utf8)
+        // Safe: the bytes are lent for the call.
+        let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+        guard count == bytes.count else {
+            let error = failure("cannot write", path)
+            remove(path)
+            throw error
+        }
+    }
+
     /// The directory that holds `path`.
     static func parent(_ path: String) -> String {
         var trimmed = Substring(path)

@@ -46,7 +46,7 @@ final class FaultServer {
     func start() throws {
         let words =
             ["serve", "--data", directory.appendingPathComponent("data").path]
-            + ports.flatMap { ["--\($0.name)-port", "\($0.number)"] } + options
+            + ports.flatMap { ["--\($0.name)-port", "\($0.number)"] } + ["--broadcast-ports", "0,0"] + options
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", "\(shellPrefix) exec \"$0\" \"$@\"", Program.executable.path] + words

@@ -168,6 +168,16 @@ import Testing
         Self.check(aps, path, part, type: .liveactivity)
     }
 
+    @Test func aBroadcastIsAboutALiveActivityAndStartsNone() {
+        let bytes = Array(#"{"aps":{\#(Self.start)}}"#.utf8)
+        var subject = LintSubject(
+            payload: try? JSONParser().parse(bytes.span), payloadBytes: 5120, receivedAt: startMilliseconds)
+        subject.isBroadcast = true
+        let found = PayloadLint.warnings(subject)
+        #expect(found.map(\.path) == ["payload", "aps.event"])
+        #expect(found.first?.message.contains("leaves 0 of 5120") == true)
+    }
+
     @Test func aLiveActivityTakesPriorityFiveOrTen() {
         let payload = #"{"aps":{\#(Self.state),"event":"update"}}"#
         #expect(PayloadLintTests.warnings(payload, type: .liveactivity, priority: 10) == [])

@@ -40,6 +40,7 @@ final class CaseBench {
         configuration.dataDirectory = directory.path
         configuration.isEphemeral = true
         configuration.apnsPort = 0
+        configuration.broadcastPorts = .init(sandbox: 0, production: 0)
         configuration.courierPort = 0
         configuration.httpPort = 0
         configuration.httpsPort = 0
@@ -73,6 +74,12 @@ final class CaseBench {
             CaseWire(
                 port: Self.port(server.ready.apns), authority: authority, serverName: serverName,
                 protocols: protocols, certificateChain: certificateChain, privateKey: privateKey))
+    }
+
+    /// A client of the port on which channels are managed.
+    func manager(isProduction: Bool = false) throws -> CaseClient {
+        let address = isProduction ? server.ready.productionBroadcast : server.ready.sandboxBroadcast
+        return try CaseClient(CaseWire(port: Self.port(address), authority: authority, protocols: ["h2"]))
     }
 
     /// The good request of the tricky cases. `changing` replaces the field of that name, or takes it out for `nil`, or

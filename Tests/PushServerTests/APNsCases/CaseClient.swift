@@ -54,7 +54,7 @@ final class CaseClient {
     private(set) var resets: [Int32: UInt32] = [:]
     private(set) var goAways: [GoAway] = []
     /// Values of MAX_CONCURRENT_STREAMS, in the order in which they came.
-    private(set) var streamLimits: [UInt32] = []
+    var streamLimits: [UInt32] { frames.flatMap(\.settings).filter { $0[0] == 3 }.map { $0[1] } }
     private(set) var pingsAcknowledged = 0
     var isAtEnd: Bool { wire.isAtEnd }
 
@@ -145,22 +145,27 @@ final class CaseClient {
         case .streamClosed(let stream, let code): resets[stream] = code
         case .goAway(let last, let code, let data):
             goAways.append(GoAway(lastStream: last, code: code, text: String(decoding: data, as: UTF8.self)))
-        case .settings(let count): streamLimits.append(count)
+        case .settings: break
         case .pingAcknowledged: pingsAcknowledged += 1
         }
     }
 
     private func note(_ bytes: [UInt8]) {
         unframed += bytes
-        while unframed.count >= 9 {
-            let length = unframed[0..<3].reduce(0) { $0 << 8 | Int($1) }
-            guard unframed.count >= 9 + length else { return }
-            frames.append(
-                Frame(
-                    type: unframed[3], flags: unframed[4],
-                    stream: Int32(bitPattern: unframed[5..<9].reduce(0) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF),
-                    payload: Array(unframed[9..<9 + length])))
-            unframed.removeFirst(9 + length)
-        }
+        while let frame = Frame(takenFrom: &unframed) { frames.append(frame) }
+    }
+}
+
+extension CaseClient.Frame {
+    /// Takes the first whole frame away from `bytes`; `nil` when there is none.
+    init?(takenFrom bytes: inout [UInt8]) {
+        guard bytes.count >= 9 else { return nil }
+        let length = bytes[0..<3].reduce(0) { $0 << 8 | Int($1) }
+        guard bytes.count >= 9 + length else { return nil }
+        type = bytes[3]
+        flags = bytes[4]
+        stream = Int32(bytes[5..<9].reduce(0) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF)
+        payload = Array(bytes[9..<9 + length])
+        bytes.removeFirst(9 + length)
     }
 }

@@ -43,6 +43,7 @@ final class ControlBench: Sendable {
         configuration.isEphemeral = true
         configuration.dataDirectory = directory
         configuration.apnsPort = 0
+        configuration.broadcastPorts = .init(sandbox: 0, production: 0)
         configuration.courierPort = 0
         configuration.httpPort = 0
         configuration.httpsPort = 0

@@ -12,7 +12,7 @@ import Testing
 
     /// Opens waits until there is no room. A probe may be in the way of one, so that one more is needed.
     private func fill(_ bench: ControlBench) async throws {
-        for _ in 0..<2000 where try await probe(bench) != "too_many_waits" {
+        for _ in 0..<1000 where try await probe(bench) != "too_many_waits" {
             bench.caller.start(bench.plan("GET", "wait?app=none&timeout=10m"))
         }
         #expect(try await probe(bench) == "too_many_waits")
@@ -21,16 +21,17 @@ import Testing
     /// Asks until there is room; gives up after a number of calls, not of seconds.
     private func expectRoom(_ bench: ControlBench) async throws {
         var found: String?
-        for _ in 0..<2000 where found != "timed_out" { found = try await probe(bench) }
+        for _ in 0..<1000 where found != "timed_out" { found = try await probe(bench) }
         #expect(found == "timed_out")
     }
 
-    @Test func beyondAThousandWaitsAndStreamsMoreAreRefusedUntilOneEnds() async throws {
-        try await ControlBench.run { bench in
+    @Test func whenAllWaitsAndStreamsAreTakenMoreAreRefusedUntilOneEnds() async throws {
+        try await ControlBench.run({ $0.waitsMax = 20 }) { bench in
+            #expect(try await bench.get("info").body[path: "limits.waits"] == 20)
             let phone = try await bench.addDevice()
             let streams = try await [EventReader(bench, "events"), EventReader(bench, "events")]
             let poll = try await bench.begin("devices/d1/inbox?wait=10m")
-            let waits = (0..<990).map { _ in bench.caller.start(bench.plan("GET", "wait?app=none&timeout=10m")) }
+            let waits = (0..<10).map { _ in bench.caller.start(bench.plan("GET", "wait?app=none&timeout=10m")) }
             try await fill(bench)
             for target in ["events", "devices/d1/inbox?wait=1ms", "wait?token=\(phone.token)&timeout=0"] {
                 let reply = try await bench.get(target)

@@ -123,7 +123,7 @@ import Testing
                     "registrations": [
                         [
                             "app": "com.example.app", "topic": "com.example.app", "token": .string(token),
-                            "registered": true, "expired": false, "queued": 0, "inFlight": 0,
+                            "registered": true, "expired": false, "queued": 0, "inFlight": 0, "channels": [],
                         ]
                     ],
                 ])

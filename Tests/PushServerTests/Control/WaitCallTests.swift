@@ -52,6 +52,20 @@ import Testing
         }
     }
 
+    @Test(arguments: ["token=TOKEN", "app=com.example.app", "match=aps.alert.title=Hello"])
+    func whatComesToOthersDoesNotEndAWait(query: String) async throws {
+        try await ControlBench.run { bench in
+            try await bench.call("POST", "apps", ["bundle": "com.example.two"])
+            let phone = try await bench.addDevice()
+            let other = try await bench.addDevice(["app": "com.example.two"])
+            let query = query.replacing("TOKEN", with: phone.token)
+            let wait = try await bench.begin("wait?\(query)&timeout=1m")
+            _ = try await bench.accepted(other.token, "Other") { $0.topic = "com.example.two" }
+            let id = try await bench.accepted(phone.token, "Hello")
+            #expect(try await wait.value.body["deliveries"]?.arrayValue?.map { $0["id"] } == [.string(id)])
+        }
+    }
+
     @Test func aWaitAfterAPlaceDoesNotCountWhatCameBefore() async throws {
         try await ControlBench.run { bench in
             let phone = try await bench.addDevice()

@@ -141,6 +141,7 @@ final class CoreHarness {
         case .token(let token, let topic): "token \(token.hex) \(Hex.encode(topic.bytes))"
         case .tokenRefused: "token refused"
         case .keepAlive: "keep-alive"
+        case .subscribed(let index, _, let isDone): "subscribed \(index) \(isDone)"
         }
     }
 
@@ -151,6 +152,10 @@ final class CoreHarness {
         case .device(let device): "device \(device.id)"
         case .deviceRemoved(let id): "device \(id) removed"
         case .registration(let registration): "registration \(registration.id)"
+        case .channel(let channel): "channel \(channel.number)"
+        case .channelRemoved(let number): "channel \(number) removed"
+        case .subscription(let subscription): "subscription \(subscription.registration.id)"
+        case .subscriptionRemoved(let registration, _): "subscription \(registration) removed"
         }
     }
 }

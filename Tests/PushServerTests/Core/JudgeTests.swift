@@ -309,7 +309,7 @@ final class JudgeBench {
     @Test func anAppThatMovesToAnotherTeamIsDisallowed() throws {
         let bench = try JudgeBench()
         #expect(bench.judge(try bench.trial(), &bench.session) == nil)
-        bench.harness.app.team = "TEAM000002"
+        bench.harness.core.registry.move(bench.harness.app, toTeam: "TEAM000002")
         #expect(bench.judge(try bench.trial(), &bench.session)?.reason == .topicDisallowed)
     }
 

@@ -164,7 +164,7 @@ final class SeededWorld {
             phoneLink = PhoneLink(connection: connection, transport: transport)
             phone.linkOpened(deviceNow)
         }
-        if providerLink == nil, let connection = try? service.openProvider(serverName: nil) {
+        if providerLink == nil, let connection = try? service.openProvider(serverName: nil, now: now) {
             let transport = Transport()
             connection.transport = transport
             providerLink = ProviderLink(connection: connection, transport: transport)

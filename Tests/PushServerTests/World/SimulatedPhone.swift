@@ -130,6 +130,7 @@ final class SimulatedPhone {
             frame?.write(into: &output)
         case .filter(let filter): filter.write(into: &output)
         case .tokenRequest(let request): request.write(into: &output)
+        case .subscription(let subscription): subscription.write(into: &output)
         case .activeState(let state): state.write(into: &output)
         case .acknowledgement(let acknowledgement): acknowledgement.write(into: &output)
         case .keepAlive: CourierKeepAlive().write(into: &output)

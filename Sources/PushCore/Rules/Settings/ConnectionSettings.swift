@@ -9,6 +9,10 @@ package struct ConnectionSettings: Sendable {
     /// Silence after which a connection is closed with `IdleTimeout`, in milliseconds. Default one hour; 0 never.
     package var idleMilliseconds: Int64 = 3_600_000
 
+    /// How long a stopping server answers new streams with 503 `Shutdown` before its last GOAWAY, in milliseconds.
+    /// Default 100.
+    package var shutdownGraceMilliseconds: Int64 = 100
+
     package init() {}
 
     static let table: [RuleSetting] = [
@@ -24,5 +28,8 @@ package struct ConnectionSettings: Sendable {
         RuleSetting(
             "connection.idleTimeout", .duration(\.connection.idleMilliseconds, 0...86_400_000),
             "Silence after which a connection is closed with IdleTimeout; 0s never does."),
+        RuleSetting(
+            "connection.shutdownGrace", .duration(\.connection.shutdownGraceMilliseconds, 0...1500),
+            "How long a stopping server answers new streams with 503 Shutdown before its last GOAWAY."),
     ]
 }
