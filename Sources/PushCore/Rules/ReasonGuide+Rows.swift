@@ -129,7 +129,7 @@ extension ReasonGuide {
             word: "BadCertificate", status: 403, surfaces: .both,
             meaning: "The client certificate is no push certificate.",
             here: "The certificate does not name an app, or cannot be used.",
-            remedy: "Make a new certificate with 'localpush certs'.", retry: .afterFix, source: .apple),
+            remedy: "Make a new certificate with 'localpush certs client'.", retry: .afterFix, source: .apple),
         ReasonGuide(
             word: "BadCertificateEnvironment", status: 403, surfaces: .both,
             meaning: "The client certificate is for the other environment.",

@@ -39,7 +39,7 @@ extension ControlService {
     }
 
     private func addApp(_ exchange: HTTP1Exchange) throws(ControlError) {
-        let body = try ControlBody(exchange.request, parser: parser, allowed: ["bundle", "team", "storageRule"])
+        let body = try ControlBody(exchange.request, parser: parser, allowed: ["bundle", "team", "storageRule", "broadcast"])
         let bundle = try body.requiredText("bundle")
         guard App.isValid(bundle: bundle) else {
             throw .badField(
@@ -48,15 +48,17 @@ extension ControlService {
         }
         let team = try team(body)
         let rule = try storageRule(body)
+        let isBroadcastEnabled = try body.flag("broadcast")
         guard let app = service.core.addApp(bundle: bundle, team: team, storageRule: rule) else {
             throw ControlError(
                 409, "already_exists", "There is an app \(bundle) already.",
                 hint: "PATCH /localpush/v1/apps/\(bundle) changes it.")
         }
+        app.isBroadcastEnabled = isBroadcastEnabled
         respondWhenStored(exchange, ControlAnswer(201, json(app)))
     }
 
-    private func json(_ app: App) -> JSONValue { DeviceView.json(app, rule: service.core.rule(of: app)) }
+    private func json(_ app: App) -> JSONValue { DeviceView.json(app, core: service.core) }
 
     func team(_ body: ControlBody) throws(ControlError) -> String? {
         guard let team = try body.text("team") else { return nil }

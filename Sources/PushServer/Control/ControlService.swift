@@ -136,7 +136,7 @@ final class ControlService {
         members.append(JSONMember("environment", .string(configuration.environment.rawValue)))
         let apps = service.core.registry.apps.values.sorted { $0.bundle < $1.bundle }
         members.append(
-            JSONMember("apps", .array(apps.map { DeviceView.json($0, rule: service.core.rule(of: $0)) })))
+            JSONMember("apps", .array(apps.map { DeviceView.json($0, core: service.core) })))
         members.append(JSONMember("limits", limits))
         members.append(JSONMember("versions", LocalPushVersion.json))
         exchange.respond(ControlAnswer(200, .object(members)).response)

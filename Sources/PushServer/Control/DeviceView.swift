@@ -22,8 +22,11 @@ enum DeviceView {
         ]
     }
 
-    static func json(_ app: App, rule: StorageRule) -> JSONValue {
-        ["bundle": .string(app.bundle), "team": .string(app.team), "storageRule": .string(rule.text)]
+    static func json(_ app: App, core: ServerCore) -> JSONValue {
+        [
+            "bundle": .string(app.bundle), "team": .string(app.team),
+            "storageRule": .string(core.rule(of: app).text), "broadcast": .bool(core.mayBroadcast(app)),
+        ]
     }
 
     /// Without `environment`: both. Without `topics`: all of the team's.

@@ -41,7 +41,7 @@ extension ServerCore {
         case .failure(let failure): return .failure(failure)
         case .success(let found): app = found
         }
-        guard app.isBroadcastEnabled ?? settings.broadcast.isEnabled else { return .failure(.init(.featureNotEnabled)) }
+        guard mayBroadcast(app) else { return .failure(.init(.featureNotEnabled)) }
         if case .failure(let failure) = BroadcastRules.requestID(request) { return .failure(failure) }
         switch (route, method) {
         case (.broadcast, _): return judgeSend(request, body, app, environment)
@@ -196,4 +196,7 @@ extension ServerCore {
             outputs.append(.save(.channel(channel)))
         }
     }
+
+    /// Whether an app may have channels: by its own setting, else `broadcast.enabled`.
+    package func mayBroadcast(_ app: App) -> Bool { app.isBroadcastEnabled ?? settings.broadcast.isEnabled }
 }

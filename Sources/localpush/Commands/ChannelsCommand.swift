@@ -122,7 +122,7 @@ enum ChannelsCommand {
         } else if let storesNewest = response.storesNewest {
             Terminal.outLine(storesNewest ? "keeps the newest broadcast for 8 hours" : "keeps nothing")
         } else {
-            Terminal.outLine("\(response.status)")
+            Terminal.outLine("deleted")
         }
     }
 }

@@ -33,6 +33,7 @@ struct PushText {
             ("app", push["app"]?.stringValue),
             ("topic", push["topic"]?.stringValue),
             ("environment", push["environment"]?.stringValue),
+            ("channel", push["channelID"]?.stringValue),
             ("token", push["token"]?.stringValue),
             ("device", push["device"]?.stringValue),
             ("received", push["receivedAt"]?.intValue.map { time(Int64($0)) }),

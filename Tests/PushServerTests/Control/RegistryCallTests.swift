@@ -40,12 +40,16 @@ import Testing
         try await ControlBench.run { bench in
             let added = try await bench.call("POST", "apps", ["bundle": "com.example.two", "storageRule": "ideal"])
             #expect(added.status == 201)
-            #expect(added.body == ["bundle": "com.example.two", "team": "LOCALTEAM1", "storageRule": "ideal"])
+            #expect(
+                added.body == [
+                    "bundle": "com.example.two", "team": "LOCALTEAM1", "storageRule": "ideal", "broadcast": true,
+                ])
             let apps = try await bench.get("apps").body["apps"]?.arrayValue
             #expect(apps?.map { $0["bundle"] } == ["com.example.app", "com.example.two"])
 
-            let changed = try await bench.call("PATCH", "apps/com.example.two", ["team": "OTHERTEAM1"])
+            let changed = try await bench.call("PATCH", "apps/com.example.two", ["team": "OTHERTEAM1", "broadcast": false])
             #expect(changed.body["team"] == "OTHERTEAM1")
+            #expect(changed.body["broadcast"] == false)
             #expect(changed.body["storageRule"] == "ideal")
             #expect(try await bench.get("apps/com.example.two").body == changed.body)
 
