@@ -39,7 +39,8 @@ extension ControlService {
     }
 
     private func addApp(_ exchange: HTTP1Exchange) throws(ControlError) {
-        let body = try ControlBody(exchange.request, parser: parser, allowed: ["bundle", "team", "storageRule", "broadcast"])
+        let body = try ControlBody(
+            exchange.request, parser: parser, allowed: ["bundle", "team", "storageRule", "broadcast"])
         let bundle = try body.requiredText("bundle")
         guard App.isValid(bundle: bundle) else {
             throw .badField(

@@ -51,13 +51,17 @@ struct InboxView {
         let received =
             push.events.last { $0.milestone == .acknowledged && $0.device == device }?.at ?? push.record.at
         let id = push.record.id ?? service.core.ids.id(for: push.record.sequence)
-        let channel = push.record.broadcast.map { [JSONMember("channelID", .string(Base64.encode($0.channel)))] } ?? []
-        return .object(
-            [
-                JSONMember("seq", .int(sequence)), JSONMember("push", .string(id.string)),
-                JSONMember("topic", .string(push.record.topic ?? "")), JSONMember("payload", payload),
-                JSONMember("receivedAt", .int(received)),
-            ] + channel)
+        var members = [
+            JSONMember("seq", .int(sequence)), JSONMember("push", .string(id.string)),
+            JSONMember("topic", .string(push.record.topic ?? "")), JSONMember("payload", payload),
+            JSONMember("receivedAt", .int(received)),
+        ]
+        // The identifier of the notification on the device: a later one with the same id takes its place.
+        if let collapseID = push.record.collapseID { members.append(JSONMember("collapseID", .string(collapseID))) }
+        if let broadcast = push.record.broadcast {
+            members.append(JSONMember("channelID", .string(Base64.encode(broadcast.channel))))
+        }
+        return .object(members)
     }
 
     private func reading<Result>(_ body: () throws(StoreError) -> Result) throws(ControlError) -> Result {

@@ -25,6 +25,16 @@ import Testing
         }
     }
 
+    @Test func aMessageHasTheCollapseIDThatIdentifiesItsNotification() async throws {
+        try await ControlBench.run { bench in
+            let phone = try await bench.addDevice()
+            _ = try await bench.accepted(phone.token, "one") { $0.collapseID = "score" }
+            _ = try await bench.accepted(phone.token, "two")
+            let messages = try await bench.get("devices/\(phone.id)/inbox").body["messages"]?.arrayValue
+            #expect(messages?.map { $0["collapseID"] } == ["score", nil])
+        }
+    }
+
     @Test func aLongPollIsAnsweredByTheNextMessage() async throws {
         try await ControlBench.run { bench in
             let phone = try await bench.addDevice()

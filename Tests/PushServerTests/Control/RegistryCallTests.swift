@@ -47,7 +47,8 @@ import Testing
             let apps = try await bench.get("apps").body["apps"]?.arrayValue
             #expect(apps?.map { $0["bundle"] } == ["com.example.app", "com.example.two"])
 
-            let changed = try await bench.call("PATCH", "apps/com.example.two", ["team": "OTHERTEAM1", "broadcast": false])
+            let changed = try await bench.call(
+                "PATCH", "apps/com.example.two", ["team": "OTHERTEAM1", "broadcast": false])
             #expect(changed.body["team"] == "OTHERTEAM1")
             #expect(changed.body["broadcast"] == false)
             #expect(changed.body["storageRule"] == "ideal")
