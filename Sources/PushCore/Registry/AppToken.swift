@@ -9,6 +9,9 @@ package struct AppToken: Hashable, Sendable, CustomStringConvertible {
     package static let bytesMin = 32
     package static let bytesMax = 100
 
+    /// By byte: the value of a hex digit, or 0xFF.
+    private static let digitValues = (0...UInt8.max).map { Hex.value($0) ?? 0xFF }
+
     private var words: [4 of UInt64]
     private var tail: [UInt8]
 
@@ -16,13 +19,18 @@ package struct AppToken: Hashable, Sendable, CustomStringConvertible {
     package init?(hexIn storage: [UInt8], _ range: Range<Int>) {
         let byteCount = range.count / 2
         guard range.count.isMultiple(of: 2), byteCount >= Self.bytesMin, byteCount <= Self.bytesMax else { return nil }
+        let values = Self.digitValues
         var words = [4 of UInt64](repeating: 0)
         for word in 0..<4 {
             var value: UInt64 = 0
+            // One check for sixteen digits: 0xFF stands for those that are none.
+            var seen: UInt8 = 0
             for digit in 0..<16 {
-                guard let four = Hex.value(storage[range.lowerBound + word * 16 + digit]) else { return nil }
-                value = value << 4 | UInt64(four)
+                let four = values[Int(storage[range.lowerBound + word * 16 + digit])]
+                seen |= four
+                value = value << 4 | UInt64(four & 0x0F)
             }
+            guard seen < 16 else { return nil }
             words[word] = value
         }
         var tail: [UInt8] = []
