@@ -21,10 +21,13 @@ package enum BroadcastPort: Equatable {
 }
 
 extension ServerCore {
-    /// Judges one request in the order that `BroadcastRules` documents.
+    /// Judges one request in the order that `BroadcastRules` documents. A certificate of the other environment comes
+    /// before all: with `badCertificateEnvironment` the connection ends without an answer.
     package func judgeBroadcast(
         _ request: APNsRequest, body: [UInt8], port: BroadcastPort, session: inout ProviderSession, now: Moment
     ) -> Result<BroadcastCall, APNsReason.Failure> {
+        let environment = environment(of: request, port: port, session: &session)
+        if isForeign(session.certificate, in: environment) { return .failure(.init(.badCertificateEnvironment)) }
         guard let (route, bundle) = BroadcastRules.route(request), (route == .broadcast) == (port == .provider) else {
             return .failure(.init(.badPath))
         }
@@ -32,7 +35,6 @@ extension ServerCore {
             return .failure(.init(.methodNotAllowed))
         }
         if request.hasDuplicates { return .failure(.init(.duplicateHeaders)) }
-        let environment = environment(of: request, port: port, session: &session)
         if let reason = authenticate(request, session: &session, environment: environment, now: now) {
             return .failure(.init(reason))
         }

@@ -30,6 +30,10 @@ extension PushService {
             record(failure.reason, request, message.body, sequence, id: given, of: connection, now: now)
             outcome = .failure(failure)
             perform(now: now)
+            if failure.reason == .badCertificateEnvironment {
+                connection.leaveWithoutAnswer(failure.reason)
+                return
+            }
         }
         add(
             BroadcastAnswer(

@@ -77,9 +77,14 @@ final class CaseBench {
     }
 
     /// A client of the port on which channels are managed.
-    func manager(isProduction: Bool = false) throws -> CaseClient {
+    func manager(
+        isProduction: Bool = false, certificateChain: String? = nil, privateKey: String? = nil
+    ) throws -> CaseClient {
         let address = isProduction ? server.ready.productionBroadcast : server.ready.sandboxBroadcast
-        return try CaseClient(CaseWire(port: Self.port(address), authority: authority, protocols: ["h2"]))
+        return try CaseClient(
+            CaseWire(
+                port: Self.port(address), authority: authority, protocols: ["h2"],
+                certificateChain: certificateChain, privateKey: privateKey))
     }
 
     /// The good request of the tricky cases. `changing` replaces the field of that name, or takes it out for `nil`, or

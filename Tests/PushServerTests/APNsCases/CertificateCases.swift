@@ -219,6 +219,46 @@ import Testing
         }
     }
 
+    @Test func aCertificateMakesChannelsAndBroadcastsOfItsAppOnly() async throws {
+        try await CaseBench.run { bench in
+            let ours = try issue(bench)
+            let none: [String: String?] = ["authorization": nil]
+            let manager = try bench.manager(certificateChain: ours.certificate, privateKey: ours.key)
+            let made = try manager.request(bench.channelCall("POST", none), body: CaseBench.newChannel())
+            #expect(made.status == 201)
+            let id = try #require(made["apns-channel-id"])
+            let phone = try bench.device()
+            try bench.change(phone, #"{"subscribe":["\#(id)"]}"#)
+            let sent = try client(bench, ours).request(bench.broadcastCall(id, none), body: CaseBench.update)
+            #expect(sent.status == 200)
+            #expect(try bench.inbox(phone) == [#require(sent["apns-request-id"])])
+
+            let others = try issue(bench, bundle: "com.example.other")
+            let refused = try bench.manager(certificateChain: others.certificate, privateKey: others.key)
+                .request(bench.channelCall("POST", none), body: CaseBench.newChannel())
+            #expect(refused.status == 403 && refused.reason == "TopicMismatch")
+            let silenced = try client(bench, others).request(bench.broadcastCall(id, none), body: CaseBench.update)
+            #expect(silenced.status == 403 && silenced.reason == "TopicMismatch")
+
+            let foreign = try issue(bench, environments: [false, true])
+            try expectForeign(
+                bench.manager(certificateChain: foreign.certificate, privateKey: foreign.key),
+                bench.channelCall("POST", none))
+            try expectForeign(client(bench, foreign), bench.broadcastCall(id, none))
+        }
+    }
+
+    @Test func aConnectionWithACertificateHasAllItsStreamsAtOnce() async throws {
+        try await CaseBench.run(.faithful) { bench in
+            let phone = try bench.device()
+            let client = try client(bench, issue(bench))
+            for _ in 0..<3 { _ = try client.send(push(bench, phone.token), body: CaseBench.body) }
+            try client.wait("three answers") { $0.answers.count == 3 }
+            #expect(client.answers.values.allSatisfy { $0.status == 200 })
+            #expect(client.streamLimits == [1000])
+        }
+    }
+
     @Test func otherPortsAskForNoCertificate() async throws {
         try await CaseBench.run { bench in
             let identity = try issue(bench)

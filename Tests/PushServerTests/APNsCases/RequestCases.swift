@@ -111,28 +111,43 @@ import Testing
     }
 
     @Test(
-        "cases 17 to 20: priority, collapse id and expiration",
+        "case 17: a background push has no priority 10",
         arguments: [
             (["apns-push-type": "background", "apns-priority": "10"], "BadPriority"),
-            (["apns-push-type": "background", "apns-priority": "5"], nil),
-            (["apns-push-type": "background"], nil),
-            (["apns-priority": "1"], nil), (["apns-priority": "7"], "BadPriority"),
-            (["apns-priority": ""], "BadPriority"),
-            (["apns-collapse-id": String(repeating: "c", count: 64)], nil),
-            (["apns-collapse-id": String(repeating: "c", count: 65)], "BadCollapseId"),
-            (["apns-collapse-id": String(repeating: "ä", count: 32)], nil),
-            (["apns-collapse-id": String(repeating: "ä", count: 33)], "BadCollapseId"),
-            (["apns-expiration": "1518080000.5"], "BadExpirationDate"), (["apns-expiration": "0"], nil),
-            (["apns-expiration": "soon"], "BadExpirationDate"),
+            (["apns-push-type": "background", "apns-priority": "5"], nil), (["apns-push-type": "background"], nil),
         ] as [([String: String], String?)])
-    func headers(changes: [String: String], reason: String?) async throws {
+    func backgroundPriority(changes: [String: String], reason: String?) async throws {
+        try await expect(changes, reason)
+    }
+
+    @Test("case 18: priorities are 10, 5 and 1", arguments: [("1", nil), ("7", "BadPriority"), ("", "BadPriority")])
+    func priorities(value: String, reason: String?) async throws {
+        try await expect(["apns-priority": value], reason)
+    }
+
+    @Test(
+        "case 19: a collapse id has at most 64 bytes of UTF-8",
+        arguments: [("c", 64, nil), ("c", 65, "BadCollapseId"), ("ä", 32, nil), ("ä", 33, "BadCollapseId")])
+    func collapseID(letter: String, count: Int, reason: String?) async throws {
+        try await expect(["apns-collapse-id": String(repeating: letter, count: count)], reason)
+    }
+
+    @Test(
+        "case 20: an expiration is whole seconds",
+        arguments: [("1518080000.5", "BadExpirationDate"), ("0", nil), ("soon", "BadExpirationDate")])
+    func expiration(value: String, reason: String?) async throws {
+        try await expect(["apns-expiration": value], reason)
+    }
+
+    /// A push with these headers is refused for `reason`, or arrives.
+    private func expect(_ changes: [String: String], _ reason: String?) async throws {
         try await CaseBench.run { bench in
             let phone = try bench.device()
             let answer = try answer(bench, to: phone.token, changes.mapValues { $0 })
             #expect(answer.status == (reason == nil ? 200 : 400))
             #expect(answer.reason == reason)
             let id = try #require(answer["apns-id"])
-            if reason == nil { try bench.expect(id, reaches: "acknowledged") }
+            #expect(try bench.inbox(phone) == (reason == nil ? [id] : []))
             if let collapse = changes["apns-collapse-id"], reason == nil {
                 #expect(try bench.view(id)["collapseID"]?.stringValue == collapse)
             }
