@@ -23,6 +23,7 @@ import Testing
         #expect(fuzz.unanswered == 0, "replay with SEED=\(seed)")
         #expect(fuzz.problems.isEmpty, "replay with SEED=\(seed)")
         #expect(fuzz.statuses[200, default: 0] > 100 && fuzz.statuses.count >= 6, "\(fuzz.statuses)")
+        #expect(fuzz.statuses[201, default: 0] > 10, "channels were made: \(fuzz.statuses)")
     }
 }
 
@@ -41,6 +42,8 @@ private struct RequestFuzz {
     private var client: HTTP2ClientEngine
     private var connection: ProviderConnection
     private var open: Set<Int32> = []
+    /// The connection is one to a port on which channels are managed.
+    private var isManaging = false
 
     init(profile: RuleProfile, seed: UInt64, unix: Int64) throws {
         random = SeededRandom(seed: seed)
@@ -115,7 +118,10 @@ private struct RequestFuzz {
         unanswered += open.count
         open = []
         client = try HTTP2ClientEngine()
-        connection = try service.openProvider(serverName: nil, now: now)
+        isManaging = random.next() % 3 == 0
+        connection =
+            try isManaging
+            ? service.openManagement(.sandbox, now: now) : service.openProvider(serverName: nil, now: now)
     }
 
     private mutating func note(_ event: HTTP2ClientEngine.Event) {
@@ -127,9 +133,9 @@ private struct RequestFuzz {
             let body = String(decoding: message.body, as: UTF8.self)
             let reason = body.firstMatch(of: /^\{"reason":"(\w+)"/).map { String($0.output.1) }
             let known = APNsReason.allCases.first { $0.text == reason }
-            if status >= 500 || (status == 200) != body.isEmpty || (status != 200 && known?.status != status) {
-                problems.append("\(status) \(body)")
-            }
+            // Channels that are read and listed have a body, in JSON of another kind.
+            let isWell = status < 300 ? known == nil : known?.status == status
+            if status >= 500 || !isWell { problems.append("\(status) \(body)") }
             let id = message.text(of: "apns-id") ?? message.text(of: "apns-request-id")
             if id?.utf8.count != 36 { problems.append("\(status) without an id") }
             client.recycle(message)
@@ -148,8 +154,9 @@ private struct RequestFuzz {
     // MARK: Requests
 
     private mutating func submit() throws {
+        let path = isManaging ? "/1/apps/com.example.app/channels" : "/3/device/\(tokens[0])"
         var fields: [(String, String)] = [
-            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(tokens[0])"), (":authority", "localhost"),
+            (":method", "POST"), (":scheme", "https"), (":path", path), (":authority", "localhost"),
             ("authorization", bearers[0]), ("apns-topic", "com.example.app"),
         ]
         for _ in 0..<(random.next() % 5) { spoil(&fields) }
@@ -184,6 +191,8 @@ private struct RequestFuzz {
                     "/3/device/", "/3/device", "/3/devices/00", "/", "*", "/3/device/zz", "/3/device/\(tokens[0])0",
                     "/3/device/\(tokens[0].uppercased())", "/3/device/\(tokens[0])/", "/3/device/../\(tokens[0])",
                     "/3/device/" + String(repeating: "ab", count: 80), "/4/broadcasts/apps/x", "/3/device/%00",
+                    "/4/broadcasts/apps/com.example.app", "/1/apps/com.example.app/channels",
+                    "/1/apps/com.example.app/all-channels", "/1/apps//channels", "/1/apps/com.example.app/",
                 ]
             ),
             (":authority", ["api.push.apple.com", "api.sandbox.push.apple.com", "localhost:2197", "", "[::1]"]),
@@ -200,7 +209,9 @@ private struct RequestFuzz {
             ("apns-push-type", PushType.allCases.map(\.text) + ["Alert", "", "unknown"]),
             ("apns-expiration", number + ["1767225700", "300"]), ("apns-priority", number),
             ("apns-collapse-id", ["a", "", String(repeating: "x", count: 64), String(repeating: "ä", count: 33)]),
-            ("apns-request-id", ["x"]), ("apns-channel-id", ["dHN0"]), ("host", ["api.push.apple.com", ""]),
+            ("apns-request-id", ["x", "a1b2c3d4-0000-4000-8000-00000000000f"]),
+            ("apns-channel-id", ["dHN0", "", "dHN0LXNyY2gtY2hubA==", "!", String(repeating: "A", count: 88)]),
+            ("host", ["api.push.apple.com", ""]),
             ("content-length", ["0", "5", "x"]), ("content-encoding", ["gzip"]), ("user-agent", ["fuzz"]),
             ("te", ["trailers", "gzip"]), ("x-" + String(repeating: "y", count: 100), ["z"]),
         ]
@@ -210,6 +221,14 @@ private struct RequestFuzz {
         switch random.next() % 12 {
         case 0: []
         case 1: Array(pick(["{", "null", "[]", "{}", "\"x\"", "{\"aps\":{}}", "{\"aps\":[]}", "\u{FEFF}{}"]).utf8)
+        case 5,
+            6 where isManaging:
+            Array(
+                pick([
+                    #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#, #"{"push-type":"LiveActivity"}"#,
+                    #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#, #"{"message-storage-policy":1.5}"#,
+                    #"{"message-storage-policy":1,"push-type":"alert"}"#, #"{"message-storage-policy":"1","x":{}}"#,
+                ]).utf8)
         case 2: (0..<Int(random.next() % 200)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         case 3:
             [UInt8](repeating: UInt8(ascii: "["), count: Int(random.next() % 4000))
