@@ -257,6 +257,31 @@ import Testing
         #expect(try Database(path: path).userVersion == StoreSchema.version + 1)
     }
 
+    @Test func aStoreOfTheFirstVersionIsBroughtUpWithAllItHolds() throws {
+        let database = try Database(path: path)
+        try database.execute(StoreSchema.steps[0])
+        try database.execute(
+            """
+            INSERT INTO apps VALUES ('com.example.app', 'TEAM1', NULL);
+            INSERT INTO pushes VALUES
+                (1, 1, 0, 5, NULL, 1, 10, 99, 1, NULL, NULL, 'com.example.app', NULL, 'c', NULL, X'7B7D');
+            INSERT INTO events VALUES (2, 4, 1, 1, 6, 0);
+            """)
+        try database.setUserVersion(1)
+        database.close()
+        for _ in 1...2 {
+            let store = try open()
+            #expect(try store.loadApps().map(\.bundle) == ["com.example.app"])
+            #expect(try store.loadApps().map(\.isBroadcastEnabled) == [nil])
+            let push = try #require(try store.push(1))
+            #expect(push.payload == [0x7B, 0x7D] && push.record.collapseID == "c" && push.record.broadcast == nil)
+            #expect(push.events.map(\.milestone) == [.acknowledged])
+            #expect(try store.loadChannels().isEmpty)
+            store.close()
+        }
+        #expect(try Database(path: path).userVersion == StoreSchema.version)
+    }
+
     @Test func aSecondOwnerIsRefusedFromTheFirstMomentUntilTheFirstIsGone() throws {
         var first = try open()
         for _ in 1...2 {
