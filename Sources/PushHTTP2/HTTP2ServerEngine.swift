@@ -92,8 +92,7 @@ package final class HTTP2ServerEngine {
     }
 
     /// Says that no new stream should be opened (GOAWAY without a last stream), and goes on to serve those that come
-    /// all the same, until `goAway` follows (RFC 9113, section 6.8).
-    /// `data` is told as the reason.
+    /// all the same, until `goAway` follows (RFC 9113, section 6.8). `data` is told as the reason.
     package func announceShutdown(data: [UInt8]) { session.announceShutdown(data: data) }
 
     /// SETTINGS of ours that wait for the peer's acknowledgement.

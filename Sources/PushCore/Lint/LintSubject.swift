@@ -30,7 +30,6 @@ package struct LintSubject: Sendable {
     }
 
     var payloadBytesMax: Int {
-        if isBroadcast { return CoreLimits.payloadBytesBroadcastMax }
-        return suffix == .voip ? CoreLimits.payloadBytesVoIPMax : CoreLimits.payloadBytesMax
+        isBroadcast ? CoreLimits.payloadBytesBroadcastMax : CoreLimits.payloadBytesMax(for: suffix)
     }
 }

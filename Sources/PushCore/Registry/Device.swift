@@ -35,6 +35,11 @@ package final class Device {
 
     package var isOnline: Bool { isVirtual ? isSwitchedOn : session != nil }
 
+    /// Whether a push with this topic would be sent to it now.
+    package func listens(to topic: Topic) -> Bool {
+        isVirtual ? isSwitchedOn : session?.listens(to: topic) ?? false
+    }
+
     /// The name in the control API.
     package var label: String { "d\(id)" }
 

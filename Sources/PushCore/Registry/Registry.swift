@@ -13,14 +13,12 @@ package final class Registry {
     private var topicsByName: [[UInt8]: Topic] = [:]
     private var topicsByHash: [TopicHash: Topic] = [:]
 
-    private var lastJoin = 0
+    /// The number of the latest addition of an app, or move of one to another team.
+    package private(set) var joins = 0
     /// Another object for every registry: who keeps numbers of joins compares it before believing them.
     package let identity = RegistryIdentity()
 
     package init() {}
-
-    /// The number of the latest addition of an app, or move of one to another team.
-    package var joins: Int { lastJoin }
 
     package func app(_ bundle: String) -> App? { apps[bundle] }
 
@@ -28,8 +26,8 @@ package final class Registry {
     package func add(_ app: App) {
         precondition(apps[app.bundle] == nil, "an app is added once")
         apps[app.bundle] = app
-        lastJoin += 1
-        app.joined = lastJoin
+        joins += 1
+        app.joined = joins
         for suffix in TopicSuffix.allCases {
             let topic = Topic(name: app.bundle + suffix.text, app: app, suffix: suffix)
             topicsByName[topic.bytes] = topic
@@ -40,8 +38,8 @@ package final class Registry {
     /// Gives an app to another team; connections that know the app as the old team's may have to be opened anew.
     package func move(_ app: App, toTeam team: String) {
         guard app.team != team else { return }
-        lastJoin += 1
-        app.joined = lastJoin
+        joins += 1
+        app.joined = joins
         app.team = team
     }
 

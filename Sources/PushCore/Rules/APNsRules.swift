@@ -81,10 +81,8 @@ package enum APNsRules {
             notification.expiration = seconds
         }
         if let range = request.priority {
-            guard let priority = decimal(request.storage[range]), [10, 5, 1].contains(priority) else {
-                return .failure(.init(.badPriority))
-            }
-            notification.priority = UInt8(priority)
+            guard let priority = priority(request.storage[range]) else { return .failure(.init(.badPriority)) }
+            notification.priority = priority
             notification.hasPriority = true
         }
         if let range = request.collapseID {
@@ -108,9 +106,17 @@ package enum APNsRules {
 
     /// Step 6: the size of the body.
     package static func payloadConflict(bodyBytes: Int, suffix: TopicSuffix) -> APNsReason? {
+        payloadConflict(bodyBytes: bodyBytes, bytesMax: CoreLimits.payloadBytesMax(for: suffix))
+    }
+
+    package static func payloadConflict(bodyBytes: Int, bytesMax: Int) -> APNsReason? {
         if bodyBytes == 0 { return .payloadEmpty }
-        let max = suffix == .voip ? CoreLimits.payloadBytesVoIPMax : CoreLimits.payloadBytesMax
-        return bodyBytes > max ? .payloadTooLarge : nil
+        return bodyBytes > bytesMax ? .payloadTooLarge : nil
+    }
+
+    /// 10, 5 or 1; `nil` for anything else.
+    static func priority(_ bytes: ArraySlice<UInt8>) -> UInt8? {
+        decimal(bytes).flatMap { [10, 5, 1].contains($0) ? UInt8($0) : nil }
     }
 
     /// A whole number in decimal digits, with an optional minus sign; `nil` for anything else or beyond 64 bits.

@@ -115,20 +115,14 @@ package enum BroadcastRules {
             return .failure(.init(.badExpirationDate))
         }
         if let range = request.priority {
-            guard let priority = APNsRules.decimal(request.storage[range]), [10, 5, 1].contains(priority) else {
+            guard let priority = APNsRules.priority(request.storage[range]) else {
                 return .failure(.init(.badPriority))
             }
-            notification.priority = UInt8(priority)
+            notification.priority = priority
         } else if settings.requiresHeaders {
             return .failure(.init(.badPriority))
         }
         return .success(notification)
-    }
-
-    /// The size of a body.
-    package static func payloadConflict(bodyBytes: Int) -> APNsReason? {
-        if bodyBytes == 0 { return .payloadEmpty }
-        return bodyBytes > CoreLimits.payloadBytesBroadcastMax ? .payloadTooLarge : nil
     }
 
     /// The storage policy a new channel asks for.

@@ -41,6 +41,9 @@ package enum CoreLimits {
     package static let payloadBytesVoIPMax = 5120
     /// Apple: 5120 bytes of a broadcast; a request about a channel gets no more.
     package static let payloadBytesBroadcastMax = 5120
+    package static func payloadBytesMax(for suffix: TopicSuffix) -> Int {
+        suffix == .voip ? payloadBytesVoIPMax : payloadBytesMax
+    }
     /// Apple: at most 64 bytes, counted in UTF-8.
     package static let collapseIDBytesMax = 64
     /// Longer topics are typos: bundle ids have at most 155 characters, suffixes at most 23.

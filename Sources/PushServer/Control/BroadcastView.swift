@@ -29,14 +29,11 @@ struct BroadcastView {
         isKept = core.registry.channels[id: mark.channel]?.stored?.sequence == push.record.sequence
         var found: [Delivery] = []
         for event in push.events where event.device != 0 {
-            let index =
-                found.firstIndex { $0.device == event.device }
-                ?? {
-                    let name = core.registry.device(event.device).map { "\($0.name) (\($0.label))" }
-                    found.append(
-                        Delivery(device: event.device, name: name ?? "a device that is gone", last: event))
-                    return found.count - 1
-                }()
+            let index = found.firstIndex { $0.device == event.device } ?? found.count
+            if index == found.count {
+                let name = core.registry.device(event.device).map { "\($0.name) (\($0.label))" }
+                found.append(Delivery(device: event.device, name: name ?? "a device that is gone", last: event))
+            }
             found[index].last = event
             if event.milestone == .acknowledged { found[index].isAcknowledged = true }
         }

@@ -17,8 +17,7 @@ struct PushView {
         registration = core.registry.registration(push.record.registration)
         broadcast = BroadcastView(push, core: core)
         if let registration, let topic = push.record.topic.flatMap({ core.registry.topic(named: Array($0.utf8)) }) {
-            let device = registration.device
-            isListening = device.isVirtual ? device.isSwitchedOn : device.session?.listens(to: topic) ?? false
+            isListening = registration.device.listens(to: topic)
         } else {
             isListening = false
         }

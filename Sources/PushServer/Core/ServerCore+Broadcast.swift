@@ -93,9 +93,7 @@ extension ServerCore {
     ) -> Result<BroadcastCall, APNsReason.Failure> {
         findChannel(request, app, environment).flatMap { channel in
             BroadcastRules.notification(request, policy: channel.policy, settings: settings.broadcast).flatMap {
-                if let reason = BroadcastRules.payloadConflict(bodyBytes: request.bodyBytes) {
-                    return .failure(.init(reason))
-                }
+                if let reason = payloadConflict(request) { return .failure(.init(reason)) }
                 guard broadcastParser.isValid(body.span),
                     !settings.broadcast.refusesStart || !BroadcastRules.isStart(body, parser: broadcastParser)
                 else { return .failure(.init(.badRequestPayload)) }
@@ -104,10 +102,14 @@ extension ServerCore {
         }
     }
 
+    private func payloadConflict(_ request: APNsRequest) -> APNsReason? {
+        APNsRules.payloadConflict(bodyBytes: request.bodyBytes, bytesMax: CoreLimits.payloadBytesBroadcastMax)
+    }
+
     private func judgeCreate(
         _ request: APNsRequest, _ body: [UInt8], _ app: App, _ environment: PushEnvironment
     ) -> Result<BroadcastCall, APNsReason.Failure> {
-        if let reason = BroadcastRules.payloadConflict(bodyBytes: request.bodyBytes) { return .failure(.init(reason)) }
+        if let reason = payloadConflict(request) { return .failure(.init(reason)) }
         return BroadcastRules.newChannel(body, parser: broadcastParser).flatMap { policy in
             let count = registry.channels.channels(of: app.bundle, environment).count
             guard count < settings.broadcast.channelsMax else {

@@ -7,7 +7,7 @@ extension ServerCore {
     func holdBack(_ entry: MailboxEntry, _ acceptance: Acceptance, now: Moment) -> Bool {
         let (registration, topic) = (acceptance.registration, acceptance.topic)
         let device = registration.device
-        guard device.notificationsEnabled, isThere(device, for: topic) else { return false }
+        guard device.notificationsEnabled, device.listens(to: topic) else { return false }
         if acceptance.notification.pushType == .background && entry.isStorable
             && throttle(entry, registration, topic, now: now)
         {
@@ -20,10 +20,6 @@ extension ServerCore {
         }
         hold(entry, registration, topic, now: now)
         return true
-    }
-
-    private func isThere(_ device: Device, for topic: Topic) -> Bool {
-        device.isVirtual ? device.isSwitchedOn : device.session?.listens(to: topic) ?? false
     }
 
     // MARK: Bursts

@@ -145,18 +145,8 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
     private func open() {
         do throws(HTTP2Error) {
             switch surface {
-            case .apns:
-                let connection = try driver.service.openProvider(
-                    serverName: tls.serverName, certificate: tls.peerCertificate,
-                    hasProtocol: tls.applicationProtocol != nil, now: driver.moment)
-                connection.transport = self
-                stack = .provider(connection)
-            case .management(let environment):
-                let connection = try driver.service.openManagement(
-                    environment, certificate: tls.peerCertificate,
-                    hasProtocol: tls.applicationProtocol != nil, now: driver.moment)
-                connection.transport = self
-                stack = .provider(connection)
+            case .apns: try openProvider(.provider)
+            case .management(let environment): try openProvider(.management(environment))
             case .courier:
                 let connection = driver.service.openCourier(serverName: tls.serverName, now: driver.moment)
                 connection.transport = self
@@ -166,6 +156,14 @@ final class SurfaceConnection: SocketHandler, ServiceTransport {
             driver.log("cannot open a connection: \(error)")
             close()
         }
+    }
+
+    private func openProvider(_ port: BroadcastPort) throws(HTTP2Error) {
+        let connection = try driver.service.openProvider(
+            port, serverName: tls.serverName, certificate: tls.peerCertificate,
+            hasProtocol: tls.applicationProtocol != nil, now: driver.moment)
+        connection.transport = self
+        stack = .provider(connection)
     }
 
     private func receivePlain() {

@@ -33,11 +33,7 @@ struct BroadcastAnswer {
         switch isStored ? outcome : .failure(.init(.serviceUnavailable)) {
         case .failure(let failure):
             connection.noteAnswer(failure.reason)
-            fields.append(name: ":status", decimal: failure.reason.status)
-            fields.append("apns-request-id", id.text.span, isRemembered: false)
-            fields.append("content-type", "application/json")
-            connection.engine.respond(
-                to: stream, fields: fields, body: ProviderAnswer.body(failure.reason, timestamp: nil))
+            ProviderAnswer.refuse(stream, of: connection, failure, idField: "apns-request-id", id, &fields)
         case .success(let success):
             connection.noteAnswer(nil)
             fields.append(name: ":status", decimal: success.status)

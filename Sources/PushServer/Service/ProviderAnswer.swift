@@ -23,11 +23,20 @@ struct ProviderAnswer {
             connection.engine.respond(to: stream, fields: fields)
             return
         }
+        Self.refuse(stream, of: connection, failure, idField: "apns-id", id, &fields)
+    }
+
+    /// A refusal of any part of the API; `idField` is the name under which its id is known there.
+    static func refuse(
+        _ stream: Int32, of connection: ProviderConnection, _ failure: APNsReason.Failure, idField: StaticString,
+        _ id: APNsID,
+        _ fields: inout HTTP2FieldList
+    ) {
         fields.append(name: ":status", decimal: failure.reason.status)
-        fields.append("apns-id", id.text.span, isRemembered: false)
+        fields.append(idField, id.text.span, isRemembered: false)
         fields.append("content-type", "application/json")
         connection.engine.respond(
-            to: stream, fields: fields, body: Self.body(failure.reason, timestamp: failure.timestamp))
+            to: stream, fields: fields, body: body(failure.reason, timestamp: failure.timestamp))
     }
 
     static func body(_ reason: APNsReason, timestamp: Int64?) -> [UInt8] {

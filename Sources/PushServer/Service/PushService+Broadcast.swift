@@ -9,10 +9,12 @@ extension PushService {
         _ message: HTTP2Message, _ request: APNsRequest, of connection: ProviderConnection, now: Moment
     ) {
         let verdict: Result<BroadcastCall, APNsReason.Failure> =
-            isStoreFailing || connection.isShuttingDown
-            ? .failure(.init(isStoreFailing ? .serviceUnavailable : .shutdown))
-            : core.judgeBroadcast(
-                request, body: message.body, port: connection.port, session: &connection.session, now: now)
+            if let reason = hindrance(of: connection) {
+                .failure(.init(reason))
+            } else {
+                core.judgeBroadcast(
+                    request, body: message.body, port: connection.port, session: &connection.session, now: now)
+            }
         let given = (try? BroadcastRules.requestID(request).get()) ?? nil
         let sequence: Int64
         let outcome: Result<BroadcastAnswer.Success, APNsReason.Failure>

@@ -45,13 +45,19 @@ package final class PushService {
     // MARK: Connections
 
     /// `certificate` is what the client showed in its handshake, DER; `nil` when it showed none. `hasProtocol`: ALPN
-    /// has chosen HTTP/2; without it the connection says nothing before the client's first bytes.
+    /// has chosen HTTP/2; without it the connection says nothing before the client's first bytes. A management port names
+    /// the environment, else the name does that the client connected to.
     package func openProvider(
-        serverName: String?, certificate: [UInt8]? = nil, hasProtocol: Bool = true, now: Moment
+        _ port: BroadcastPort = .provider, serverName: String?, certificate: [UInt8]? = nil, hasProtocol: Bool = true,
+        now: Moment
     ) throws(HTTP2Error) -> ProviderConnection {
-        let session = ProviderSession(
-            environment: environment(named: serverName), certificate: presented(certificate, now: now))
-        return try ProviderConnection(service: self, session: session, hasProtocol: hasProtocol, pool: pool)
+        let environment =
+            switch port {
+            case .provider: environment(named: serverName)
+            case .management(let environment): environment
+            }
+        let session = ProviderSession(environment: environment, certificate: presented(certificate, now: now))
+        return try ProviderConnection(service: self, session: session, hasProtocol: hasProtocol, pool: pool, port: port)
     }
 
     private func presented(_ der: [UInt8]?, now: Moment) -> PresentedCertificate {
@@ -60,16 +66,6 @@ package final class PushService {
             let certificate = ProviderCertificate(der: der, authority: authority, now: now.unixMilliseconds)
         else { return .bad }
         return .good(certificate)
-    }
-
-    /// A connection to one of the ports on which channels are managed: the port names the environment.
-    package func openManagement(
-        _ environment: PushEnvironment, certificate: [UInt8]? = nil, hasProtocol: Bool = true, now: Moment
-    ) throws(HTTP2Error) -> ProviderConnection {
-        let session = ProviderSession(environment: environment, certificate: presented(certificate, now: now))
-        return try ProviderConnection(
-            service: self, session: session, hasProtocol: hasProtocol, pool: pool,
-            port: .management(environment))
     }
 
     package func openCourier(serverName: String?, now: Moment) -> CourierConnection {
@@ -106,10 +102,11 @@ package final class PushService {
         }
         let body = message.body
         let verdict: Result<Acceptance, APNsReason.Failure> =
-            isStoreFailing || connection.isShuttingDown
-            ? .failure(.init(isStoreFailing ? .serviceUnavailable : .shutdown))
-            : core.judge(
-                request, session: &connection.session, isJSON: { parser.isValid(body.span) }, now: now)
+            if let reason = hindrance(of: connection) {
+                .failure(.init(reason))
+            } else {
+                core.judge(request, session: &connection.session, isJSON: { parser.isValid(body.span) }, now: now)
+            }
         let answer: ProviderAnswer
         switch verdict {
         case .success(let acceptance):
@@ -128,6 +125,12 @@ package final class PushService {
             }
         }
         answers.append(answer)
+    }
+
+    /// Why no request can be looked at; `nil` when they can.
+    func hindrance(of connection: ProviderConnection) -> APNsReason? {
+        if isStoreFailing { return .serviceUnavailable }
+        return connection.isShuttingDown ? .shutdown : nil
     }
 
     private func accept(_ acceptance: Acceptance, _ request: APNsRequest, now: Moment) -> PushRecord {

@@ -35,7 +35,13 @@ extension ValueSyntax<String> {
             placeholder: "BUNDLE",
             expectation: "a bundle id (letters, digits, hyphens, periods) such as com.example.app", completion: .nothing
         ) { text in
-            let isBundle = text.utf8.allSatisfy { byte in
+            isBundle(text[...]) ? text : nil
+        }
+    }
+
+    fileprivate static func isBundle(_ text: Substring) -> Bool {
+        (1...255).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
@@ -43,8 +49,6 @@ extension ValueSyntax<String> {
                 default: false
                 }
             }
-            return isBundle && (1...255).contains(text.utf8.count) ? text : nil
-        }
     }
 
     static func file(_ placeholder: String = "FILE") -> ValueSyntax {
@@ -86,15 +90,6 @@ extension ValueSyntax<Assignment> {
     }
 }
 
-extension ValueSyntax<String> {
-    /// A bundle id: letters, digits, hyphens, underscores and periods.
-    static var bundleID: ValueSyntax {
-        ValueSyntax(placeholder: "BUNDLE", expectation: "a bundle id such as com.example.app", completion: .nothing) {
-            TopicList.isName($0[...]) ? $0 : nil
-        }
-    }
-}
-
 extension ValueSyntax<[String]> {
     /// Topics with commas between them.
     static var topics: ValueSyntax {
@@ -104,18 +99,8 @@ extension ValueSyntax<[String]> {
             completion: .nothing
         ) { text in
             let names = text.split(separator: ",", omittingEmptySubsequences: false)
-            return names.allSatisfy(TopicList.isName) ? names.map(String.init) : nil
+            return names.allSatisfy(ValueSyntax<String>.isBundle) ? names.map(String.init) : nil
         }
-    }
-}
-
-private enum TopicList {
-    static func isName(_ text: Substring) -> Bool {
-        (1...255).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
-                    || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F
-            }
     }
 }
 
@@ -185,9 +170,11 @@ extension ValueSyntax<PortPair> {
         ValueSyntax(
             placeholder: "A,B", expectation: "two ports from 0 to 65535 such as 2195,2196", completion: .nothing
         ) { text in
-            let ports = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { UInt16($0) }
-            guard ports.count == 2, text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == 1 else { return nil }
-            return PortPair(sandbox: ports[0], production: ports[1])
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            guard parts.count == 2, let sandbox = UInt16(parts[0]), let production = UInt16(parts[1]) else {
+                return nil
+            }
+            return PortPair(sandbox: sandbox, production: production)
         }
     }
 }

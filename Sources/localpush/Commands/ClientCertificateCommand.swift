@@ -4,7 +4,7 @@ internal import PushServer
 
 /// `certs client`
 enum ClientCertificateCommand {
-    private static let bundle = Option.value("bundle", .bundleID, "The app it is for. Required.")
+    private static let bundle = Option.value("bundle", .bundle, "The app it is for. Required.")
     private static let environment = Option.value(
         "environment", .choice(["sandbox", "production", "both"]), default: "both",
         "Where it may be used. Where it may not, the server ends the connection.")

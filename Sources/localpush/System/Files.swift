@@ -85,11 +85,7 @@ enum Files {
         let draft = "\(path).\(getpid())"
         let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure("cannot write", path) }
-        let bytes = Array(text.utf8)
-        // Safe: the bytes are lent for the call.
-        let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-        close(descriptor)
-        guard count == bytes.count, unsafe rename(draft, path) == 0 else {
+        guard writeAndClose(descriptor, text), unsafe rename(draft, path) == 0 else {
             let error = failure("cannot write", path)
             remove(draft)
             throw error
@@ -106,15 +102,19 @@ enum Files {
             }
             throw failure("cannot write", path)
         }
-        let bytes = Array(text.utf8)
-        // Safe: the bytes are lent for the call.
-        let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-        close(descriptor)
-        guard count == bytes.count else {
+        guard writeAndClose(descriptor, text) else {
             let error = failure("cannot write", path)
             remove(path)
             throw error
         }
+    }
+
+    private static func writeAndClose(_ descriptor: Int32, _ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        // Safe: the bytes are lent for the call.
+        let count = unsafe bytes.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+        return count == bytes.count
     }
 
     /// The directory that holds `path`.

@@ -7,25 +7,6 @@ import Testing
 
 /// Cases 5 to 13: provider tokens over real TLS.
 @Suite(.serialized) struct AuthCases {
-    /// A key of its own, registered with the server through the control API.
-    private struct Key {
-        let id: String
-        let team: String
-        let key: ES256PrivateKey
-
-        init(_ bench: CaseBench, _ id: String, team: String = LocalPushDefaults.team, _ more: String = "") throws {
-            self.id = id
-            self.team = team
-            key = try ES256PrivateKey()
-            let pem = key.publicKey.pem.replacing("\n", with: "\\n")
-            try bench.control("POST", "keys", #"{"id":"\#(id)","team":"\#(team)","pem":"\#(pem)"\#(more)}"#)
-        }
-
-        func token(_ bench: CaseBench, age: Int64 = 0) throws -> String {
-            "bearer " + (try bench.providerToken(age: age, keyID: id, team: team, key: key))
-        }
-    }
-
     /// A token of the server's own key with other claims or another form of signature.
     private func token(_ bench: CaseBench, claims: String, isDER: Bool = false) throws -> String {
         let parts = [#"{"alg":"ES256","kid":"\#(LocalPushDefaults.keyID)"}"#, claims]
@@ -180,7 +161,7 @@ import Testing
     @Test("case 11: a connection belongs to the team of its first push") func case11() async throws {
         try await CaseBench.run { bench in
             let phone = try bench.device()
-            let stranger = try Key(bench, "KEYTEAMTWO", team: "TEAM000002")
+            let stranger = try CaseKey(bench, "KEYTEAMTWO", team: "TEAM000002")
             let client = try bench.client()
             #expect(try client.request(bench.push(to: phone.token), body: CaseBench.body).status == 200)
             let push = try bench.push(to: phone.token, ["authorization": try stranger.token(bench)])
@@ -196,7 +177,7 @@ import Testing
         let settings = spelling == nil ? [:] : ["auth.environmentKeyReason": "observed"]
         try await CaseBench.run(settings: settings) { bench in
             let phone = try bench.device()
-            let key = try Key(bench, "KEYPRODUCE", #", "environment":"production""#)
+            let key = try CaseKey(bench, "KEYPRODUCE", #", "environment":"production""#)
             let push = try bench.push(to: phone.token, ["authorization": try key.token(bench)])
             let reason = spelling ?? "BadEnvironmentKeyIdInToken"
             expect(try bench.client().request(push, body: CaseBench.body), 403, reason)
@@ -225,11 +206,11 @@ import Testing
     @Test func keysFollowOthersOnOneConnectionOnlyWhenRelated() async throws {
         try await CaseBench.run { bench in
             let phone = try bench.device()
-            let one = try Key(bench, "KEYTOPIC01", #", "topics":["com.example.app"],"relatedKey":"KEYTOPIC02""#)
-            let two = try Key(bench, "KEYTOPIC02", #", "topics":["com.example.app"]"#)
-            let three = try Key(bench, "KEYTOPIC03", #", "topics":["com.example.app"]"#)
-            let team = try Key(bench, "KEYTEAM001")
-            func answer(_ client: CaseClient, _ key: Key) throws -> CaseClient.Answer {
+            let one = try CaseKey(bench, "KEYTOPIC01", #", "topics":["com.example.app"],"relatedKey":"KEYTOPIC02""#)
+            let two = try CaseKey(bench, "KEYTOPIC02", #", "topics":["com.example.app"]"#)
+            let three = try CaseKey(bench, "KEYTOPIC03", #", "topics":["com.example.app"]"#)
+            let team = try CaseKey(bench, "KEYTEAM001")
+            func answer(_ client: CaseClient, _ key: CaseKey) throws -> CaseClient.Answer {
                 let push = try bench.push(to: phone.token, ["authorization": try key.token(bench)])
                 return try client.request(push, body: CaseBench.body)
             }
@@ -255,7 +236,7 @@ import Testing
             try bench.control("POST", "apps", #"{"bundle":"com.example.second"}"#)
             let phone = try bench.device()
             let second = try bench.device(app: "com.example.second")
-            let key = try Key(bench, "KEYTOPIC01", #", "topics":["com.example.app"],"environment":"sandbox""#)
+            let key = try CaseKey(bench, "KEYTOPIC01", #", "topics":["com.example.app"],"environment":"sandbox""#)
             let client = try bench.client()
             func answer(_ token: String, _ topic: String, _ type: String = "alert") throws -> CaseClient.Answer {
                 let push = try bench.push(
@@ -294,7 +275,7 @@ import Testing
     @Test func aRevokedKeyIsRefusedOnOpenConnections() async throws {
         try await CaseBench.run { bench in
             let phone = try bench.device()
-            let key = try Key(bench, "KEYTEAM001")
+            let key = try CaseKey(bench, "KEYTEAM001")
             let client = try bench.client()
             let push = try bench.push(to: phone.token, ["authorization": try key.token(bench)])
             #expect(try client.request(push, body: CaseBench.body).status == 200)
@@ -307,7 +288,7 @@ import Testing
 
     @Test func aKeyShowsItsScope() async throws {
         try await CaseBench.run { bench in
-            _ = try Key(
+            _ = try CaseKey(
                 bench, "KEYTOPIC01", #", "topics":["a.b","a.b.voip"],"relatedKey":"KEYTOPIC02","environment":"both""#)
             let shown = try bench.control("GET", "keys/KEYTOPIC01")
             #expect(shown["topics"]?.arrayValue?.compactMap(\.stringValue) == ["a.b", "a.b.voip"])

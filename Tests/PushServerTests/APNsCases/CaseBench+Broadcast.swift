@@ -12,7 +12,7 @@ extension CaseBench {
     }
 
     func channelCall(_ method: String, _ changes: [String: String?] = [:]) throws -> CaseClient.Fields {
-        try changed(
+        Self.changed(
             [
                 (":method", method), (":scheme", "https"), (":path", Self.channelPath), (":authority", "localhost"),
                 ("authorization", try "bearer \(providerToken())"),
@@ -20,21 +20,12 @@ extension CaseBench {
     }
 
     func broadcastCall(_ channel: String, _ changes: [String: String?] = [:]) throws -> CaseClient.Fields {
-        try changed(
+        Self.changed(
             [
                 (":method", "POST"), (":scheme", "https"), (":path", Self.broadcastPath), (":authority", "localhost"),
                 ("authorization", try "bearer \(providerToken())"), ("apns-channel-id", channel),
                 ("apns-push-type", "liveactivity"), ("apns-expiration", "0"), ("apns-priority", "10"),
             ], changes)
-    }
-
-    private func changed(_ fields: CaseClient.Fields, _ changes: [String: String?]) throws -> CaseClient.Fields {
-        var fields = fields
-        for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
-            fields.removeAll { $0.name == name }
-            if let value { fields.append((name, value)) }
-        }
-        return fields.sorted { $0.name.hasPrefix(":") && !$1.name.hasPrefix(":") }
     }
 
     /// Makes a channel through the management port.

@@ -90,11 +90,16 @@ final class CaseBench {
     /// The good request of the tricky cases. `changing` replaces the field of that name, or takes it out for `nil`, or
     /// adds it at the end.
     func push(to token: String, _ changes: [String: String?] = [:]) throws -> CaseClient.Fields {
-        var fields: CaseClient.Fields = [
-            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(token)"), (":authority", "localhost"),
-            ("authorization", try "bearer \(providerToken())"), ("apns-topic", Self.topic),
-            ("apns-push-type", "alert"),
-        ]
+        Self.changed(
+            [
+                (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(token)"), (":authority", "localhost"),
+                ("authorization", try "bearer \(providerToken())"), ("apns-topic", Self.topic),
+                ("apns-push-type", "alert"),
+            ], changes)
+    }
+
+    static func changed(_ fields: CaseClient.Fields, _ changes: [String: String?]) -> CaseClient.Fields {
+        var fields = fields
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             let index = fields.firstIndex { $0.name == name }
             switch (index, value) {

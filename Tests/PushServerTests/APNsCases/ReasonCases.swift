@@ -65,7 +65,8 @@ import Testing
         case .invalidProviderToken: try push(bench, ["authorization": "bearer x"])
         case .expiredProviderToken: try push(bench, ["authorization": "bearer " + bench.providerToken(age: 3700)])
         case .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken:
-            try push(bench, ["authorization": key(bench, "PRODUCTION", #","environment":"production""#)])
+            try push(
+                bench, ["authorization": CaseKey(bench, "PRODUCTION", #","environment":"production""#).token(bench)])
         case .unrelatedKeyIDInToken, .tooManyProviderTokenUpdates:
             try secondToken(bench, isUnrelated: reason == .unrelatedKeyIDInToken)
         case .expiredToken: try ended(bench, #"{"expired":true}"#)
@@ -108,22 +109,14 @@ import Testing
         return try bench.device(app: app)
     }
 
-    /// A new key and a token of it, as the header has it; `more` goes into the call that makes the key.
-    private func key(_ bench: CaseBench, _ id: String, _ more: String) throws -> String {
-        let key = try ES256PrivateKey()
-        let pem = key.publicKey.pem.replacing("\n", with: "\\n")
-        try bench.control(
-            "POST", "keys", #"{"id":"\#(id)","team":"\#(LocalPushDefaults.team)","pem":"\#(pem)"\#(more)}"#)
-        return "bearer " + (try bench.providerToken(keyID: id, key: key))
-    }
-
     /// One connection with a first token that is good, and another one right after it.
     private func secondToken(_ bench: CaseBench, isUnrelated: Bool) throws -> CaseClient.Answer {
         let client = try bench.client()
         let token = try bench.device().token
         let second =
             try isUnrelated
-            ? key(bench, "OTHERKEY01", #","topics":["com.example.app"]"#) : "bearer " + bench.providerToken(age: 9)
+            ? CaseKey(bench, "OTHERKEY01", #","topics":["com.example.app"]"#).token(bench)
+            : "bearer " + bench.providerToken(age: 9)
         #expect(try client.request(bench.push(to: token), body: CaseBench.body).status == 200)
         return try client.request(bench.push(to: token, ["authorization": second]), body: CaseBench.body)
     }

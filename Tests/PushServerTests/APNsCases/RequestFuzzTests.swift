@@ -120,8 +120,7 @@ private struct RequestFuzz {
         client = try HTTP2ClientEngine()
         isManaging = random.next() % 3 == 0
         connection =
-            try isManaging
-            ? service.openManagement(.sandbox, now: now) : service.openProvider(serverName: nil, now: now)
+            try service.openProvider(isManaging ? .management(.sandbox) : .provider, serverName: nil, now: now)
     }
 
     private mutating func note(_ event: HTTP2ClientEngine.Event) {
