@@ -69,11 +69,15 @@ extension ServerCore {
         let (bundle, _) = TopicSuffix.split(String(decoding: name, as: UTF8.self))
         guard App.isValid(bundle: bundle) else { return .failure(.init(.badTopic)) }
         guard settings.registersUnknownTokens else { return .failure(.init(.topicDisallowed)) }
-        addApp(bundle: bundle, team: session.token.claims?.team, storageRule: nil)
+        addUnknownApp(bundle, for: &session)
         guard let made = registry.topic(named: bytes) else { return .failure(.init(.badTopic)) }
-        // The connection that makes an app knows it.
-        session.joinsKnown = registry.joins
         return use(made, &session)
+    }
+
+    /// Makes the app that a request names; the connection that makes an app knows it.
+    func addUnknownApp(_ bundle: String, for session: inout ProviderSession) {
+        addApp(bundle: bundle, team: session.token.claims?.team, storageRule: nil)
+        session.joinsKnown = registry.joins
     }
 
     private func use(_ topic: Topic, _ session: inout ProviderSession) -> Result<Topic, APNsReason.Failure> {

@@ -39,7 +39,7 @@ extension ServerCore {
             return .failure(.init(reason))
         }
         let app: App
-        switch findApp(request.storage[bundle], session: session) {
+        switch findApp(request.storage[bundle], session: &session) {
         case .failure(let failure): return .failure(failure)
         case .success(let found): app = found
         }
@@ -63,13 +63,13 @@ extension ServerCore {
         }
     }
 
-    private func findApp(_ name: ArraySlice<UInt8>, session: ProviderSession) -> Result<App, APNsReason.Failure> {
+    private func findApp(_ name: ArraySlice<UInt8>, session: inout ProviderSession) -> Result<App, APNsReason.Failure> {
         let text = String(decoding: name, as: UTF8.self)
         guard name.count <= CoreLimits.topicBytesMax, App.isValid(bundle: text) else {
             return .failure(.init(.topicDisallowed))
         }
-        if registry.app(text) == nil, settings.registersUnknownTokens, let team = session.token.claims?.team {
-            addApp(bundle: text, team: team, storageRule: nil)
+        if registry.app(text) == nil && settings.registersUnknownTokens && session.token.claims != nil {
+            addUnknownApp(text, for: &session)
         }
         guard let topic = registry.topic(named: Array(name)), objection(to: topic, for: session) == nil else {
             return .failure(.init(.topicMismatch))

@@ -194,6 +194,18 @@ import Testing
         }
     }
 
+    @Test("an app made by a channel call is known to the connection that made it", arguments: [false, true])
+    func anUnknownAppIsMade(isBound: Bool) async throws {
+        let settings = ["auth.bindApps": isBound ? "on" : "off"]
+        try await CaseBench.run(settings: settings, configure: { $0.registersUnknownTokens = true }) { bench in
+            let manager = try bench.manager()
+            for bundle in ["com.example.first", "com.example.second"] {
+                let call = try bench.channelCall("POST", [":path": "/1/apps/\(bundle)/channels"])
+                #expect(try manager.request(call, body: CaseBench.newChannel()).status == 201)
+            }
+        }
+    }
+
     @Test func theTypeOfANewChannelIsReadInAnyCase() async throws {
         try await CaseBench.run { bench in
             let body = Array(#"{"message-storage-policy":0,"push-type":"liveactivity"}"#.utf8)

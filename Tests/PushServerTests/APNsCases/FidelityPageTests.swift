@@ -16,7 +16,7 @@ import Testing
                 && String(contentsOfFile: tests + "/" + file, encoding: .utf8).contains("\"\(name)\": ")
         }
         // Set by the profiles, or by a field of the configuration.
-        let byOtherNames = ["auth.trustAnyKey", "auth.bindApps", "connection.dropsAfterRejection"]
+        let byOtherNames = ["auth.trustAnyKey", "connection.dropsAfterRejection"]
         #expect(isTested != byOtherNames.contains(name))
     }
 }
